@@ -1,0 +1,413 @@
+// The door between Python and the core: converts arrays, releases the interpreter lock, listens for Ctrl-C. No
+// algorithm lives here.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <optional>
+
+#include "boosting.hpp"
+#include "kernels.hpp"
+#include "portable_math.hpp"
+#include "predict.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace frugal;
+
+namespace {
+
+using Doubles = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Ints = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Longs = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Flags = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Matrix = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
+using RawMatrix = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using NumpyVector = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
+
+template <class T, class Array>
+std::span<const T> span_of(const Array& a) {
+  return {a.data(), a.size()};
+}
+
+template <class T>
+NumpyVector<T> to_numpy(std::vector<T> values) {
+  auto* kept = new std::vector<T>(std::move(values));
+  nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return NumpyVector<T>(kept->data(), {kept->size()}, owner);
+}
+
+Table table_of(const Matrix& X) {
+  Table t;
+  t.data = X.data();
+  t.rows = X.shape(0);
+  t.columns = X.shape(1);
+  t.row_step = X.stride(0);
+  t.column_step = X.stride(1);
+  if (t.rows > 0xFFFFFFFEu) throw std::invalid_argument("X has more than 4,294,967,294 rows.");
+  const std::pair<nb::dlpack::dtype, Element> known[] = {
+      {nb::dtype<double>(), Element::f64},        {nb::dtype<float>(), Element::f32},
+      {nb::dtype<std::int64_t>(), Element::i64},  {nb::dtype<std::int32_t>(), Element::i32},
+      {nb::dtype<std::int16_t>(), Element::i16},  {nb::dtype<std::int8_t>(), Element::i8},
+      {nb::dtype<std::uint64_t>(), Element::u64}, {nb::dtype<std::uint32_t>(), Element::u32},
+      {nb::dtype<std::uint16_t>(), Element::u16}, {nb::dtype<std::uint8_t>(), Element::u8},
+      {nb::dtype<bool>(), Element::boolean},
+  };
+  for (const auto& [dtype, element] : known)
+    if (X.dtype() == dtype) {
+      t.element = element;
+      return t;
+    }
+  throw std::invalid_argument("X must hold numbers of a type that numpy and C share.");
+}
+
+// Runs work without the interpreter lock; a pending Ctrl-C ends it and is raised in Python.
+template <class Work>
+auto without_lock(int threads, const Work& work) {
+  Context context(threads, [] {
+    nb::gil_scoped_acquire lock;
+    return PyErr_CheckSignals() != 0;
+  });
+  try {
+    nb::gil_scoped_release release;
+    return work(context);
+  } catch (const Interrupted&) {
+    throw nb::python_error();
+  }
+}
+
+// A loss written in Python: any object with start, gradient, curvature and perhaps value. It is called a few
+// times an iteration with whole arrays.
+class PythonLoss final : public Loss {
+ public:
+  PythonLoss(nb::object object, int outputs) : object_(std::move(object)), outputs_(outputs) {}
+  ~PythonLoss() override {
+    nb::gil_scoped_acquire lock;
+    object_.reset();
+  }
+  int outputs() const override { return outputs_; }
+
+  std::vector<double> start(const Target& t, Context&) override {
+    nb::gil_scoped_acquire lock;
+    std::vector<double> weights(t.rows());
+    for (size_t i = 0; i < t.rows(); ++i)
+      weights[i] = scaled(static_cast<double>(t.weights->unit(i)), -t.weights->shift);
+    nb::object answer = object_.attr("start")(view(t.y.data(), t.rows(), 1), to_numpy(std::move(weights)));
+    return doubles(answer, static_cast<size_t>(outputs_), "start");
+  }
+  double mean(const Target& t, const double* raw, Context& context) override {
+    std::vector<double> values;
+    {
+      nb::gil_scoped_acquire lock;
+      g_.clear();
+      if (!nb::hasattr(object_, "value")) return std::numeric_limits<double>::quiet_NaN();
+      nb::object answer = object_.attr("value")(view(t.y.data(), t.rows(), 1), view(raw, t.rows(), outputs_));
+      values = doubles(answer, t.rows(), "value");
+    }
+    return weighted_mean(t, context, [&](size_t begin, size_t end, double* out) {
+      std::copy(values.begin() + static_cast<std::ptrdiff_t>(begin), values.begin() + static_cast<std::ptrdiff_t>(end),
+                out);
+    });
+  }
+  void derivatives(const Target& t, const double* raw, int k, double* g, double* h, Context&) override {
+    const size_t n = t.rows();
+    if (g_.empty()) {  // once for all outputs, before any of them moves
+      nb::gil_scoped_acquire lock;
+      auto y = view(t.y.data(), n, 1);
+      auto f = view(raw, n, outputs_);
+      g_ = doubles(object_.attr("gradient")(y, f), n * static_cast<size_t>(outputs_), "gradient");
+      h_ = doubles(object_.attr("curvature")(y, f), n * static_cast<size_t>(outputs_), "curvature");
+    }
+    const auto step = static_cast<size_t>(outputs_);
+    for (size_t i = 0; i < n; ++i) {
+      g[i] = -g_[i * step + static_cast<size_t>(k)];
+      h[i] = h_[i * step + static_cast<size_t>(k)];
+      if (!(h[i] >= 0) || h[i] == kInfinity)
+        throw std::domain_error("The custom loss gave a curvature that is negative or not finite.");
+    }
+  }
+
+ private:
+  // Rows of one output as a vector, of several outputs as a matrix (rows, outputs).
+  static nb::object view(const double* data, size_t rows, int outputs) {
+    using View = nb::ndarray<nb::numpy, const double>;
+    if (outputs == 1) return nb::cast(View(data, {rows}), nb::rv_policy::copy);
+    const std::int64_t steps[] = {1, static_cast<std::int64_t>(rows)};
+    const size_t shape[] = {rows, static_cast<size_t>(outputs)};
+    return nb::cast(View(data, 2, shape, nb::handle(), steps), nb::rv_policy::copy);
+  }
+  static std::vector<double> doubles(const nb::object& answer, size_t expected, const char* method) {
+    nb::object array = nb::module_::import_("numpy").attr("ascontiguousarray")(answer, "float64").attr("ravel")();
+    auto values = nb::cast<Doubles>(array);
+    if (values.size() != expected)
+      throw std::invalid_argument("The custom loss's method '" + std::string(method) + "' gave " +
+                                  std::to_string(values.size()) + " numbers where " + std::to_string(expected) +
+                                  " were expected.");
+    return {values.data(), values.data() + values.size()};
+  }
+
+  nb::object object_;
+  int outputs_;
+  std::vector<double> g_, h_;
+};
+
+Thresholds thresholds_of(const Doubles& cuts, const Longs& offsets, const Flags& has_missing) {
+  Thresholds t;
+  t.cuts.assign(cuts.data(), cuts.data() + cuts.size());
+  t.offsets.assign(offsets.data(), offsets.data() + offsets.size());
+  t.has_missing.assign(has_missing.data(), has_missing.data() + has_missing.size());
+  if (t.offsets.size() != t.has_missing.size() + 1 || t.offsets[0] != 0 ||
+      t.offsets.back() != static_cast<std::int64_t>(t.cuts.size()))
+    throw std::invalid_argument("The thresholds do not fit together.");
+  for (size_t c = 0; c < t.columns(); ++c)
+    if (t.offsets[c + 1] < t.offsets[c] || t.offsets[c + 1] - t.offsets[c] > 254)
+      throw std::invalid_argument("A column has more than 255 bins.");
+  return t;
+}
+
+// A table in bins together with its thresholds.
+struct PyBinned {
+  Thresholds thresholds;
+  BinnedMatrix matrix;
+};
+
+// Everything that fit was given, held in one place while boosting runs.
+struct PySample {
+  const PyBinned& X;
+  Weights weights;
+  Sample sample;
+  PySample(const PyBinned& binned, const Doubles& y, const std::optional<Doubles>& w)
+      : X(binned),
+        weights(Weights::from(w ? span_of<double>(*w) : std::span<const double>(), y.size())),
+        sample{binned.matrix, {span_of<double>(y), &weights}} {
+    if (y.size() != binned.matrix.rows()) throw std::invalid_argument("X and y differ in length.");
+    if (w && w->size() != y.size()) throw std::invalid_argument("y and sample_weight differ in length.");
+  }
+};
+
+struct PyProgress {
+  int iterations = 0, best_iteration = 0;
+  double best_loss = kInfinity;
+  std::vector<double> start, raw, validation_raw, prices, gains;
+  std::vector<int> features;
+
+  Progress progress() const {
+    Progress p{iterations, start, {}, raw, validation_raw, best_loss, best_iteration};
+    for (size_t i = 0; i < features.size(); ++i) p.purchases.push_back({features[i], prices[i], gains[i]});
+    return p;
+  }
+};
+
+Boosted py_boost(const PyBinned& X, const Doubles& y, const std::optional<Doubles>& weights, const PyBinned* X_val,
+                 const std::optional<Doubles>& y_val, const std::optional<Doubles>& weights_val, nb::object loss,
+                 double loss_parameter, int outputs, const Doubles& prices, double budget, const Params& params,
+                 const PyProgress& from, std::optional<nb::callable> observer, int threads) {
+  PySample train(X, y, weights);
+  std::optional<PySample> validation;
+  if (X_val) validation.emplace(*X_val, *y_val, weights_val);
+  if (prices.size() != X.matrix.columns()) throw std::invalid_argument("One price per column is needed.");
+  std::unique_ptr<Loss> chosen = nb::isinstance<nb::str>(loss)
+                                     ? make_loss(nb::cast<std::string>(loss), outputs, loss_parameter)
+                                     : std::make_unique<PythonLoss>(loss, outputs);
+  Ledger ledger({prices.data(), prices.data() + prices.size()}, budget);
+  Observer tell = [&](const Record& r) {
+    if (!observer) return;
+    nb::gil_scoped_acquire lock;
+    (*observer)(r.iteration, r.train_loss, r.validation_loss, r.features, r.cost);
+  };
+  return without_lock(threads, [&](Context& context) {
+    return boost(train.sample, validation ? &validation->sample : nullptr, X.thresholds, *chosen, std::move(ledger),
+                 params, from.progress(), tell, context);
+  });
+}
+
+EnsembleView view_of(const Doubles& start, const Longs& tree_begin, const Ints& feature, const Ints& left,
+                     const Flags& missing_left, const Doubles& threshold, const Doubles& value) {
+  return {span_of<double>(start),        span_of<std::int64_t>(tree_begin), span_of<std::int32_t>(feature),
+          span_of<std::int32_t>(left),   span_of<std::uint8_t>(missing_left), span_of<double>(threshold),
+          span_of<double>(value)};
+}
+
+template <class T, class Get>
+auto column_of(const Get& get) {
+  return [get](const Boosted& b) {
+    std::vector<T> out;
+    for (const auto& item : get.list(b)) out.push_back(get.field(item));
+    return to_numpy(std::move(out));
+  };
+}
+
+// One field of every record or purchase, as an array.
+template <class T, class Item>
+struct Field {
+  std::vector<Item> Boosted::* items;
+  T Item::* member;
+  const std::vector<Item>& list(const Boosted& b) const { return b.*items; }
+  T field(const Item& item) const { return item.*member; }
+};
+
+template <class T>
+auto node_array(std::vector<T> Tree::* member) {
+  return [member](const Boosted& b) { return to_numpy(b.ensemble.nodes.*member); };
+}
+
+void bind_params(nb::module_& m) {
+  nb::enum_<MuUnit>(m, "MuUnit").value("share", MuUnit::share).value("absolute", MuUnit::absolute);
+  nb::enum_<LeafValues>(m, "LeafValues").value("newton", LeafValues::newton).value("gradient", LeafValues::gradient);
+  nb::enum_<Init>(m, "Init").value("prior", Init::prior).value("zero", Init::zero);
+  nb::enum_<Stop>(m, "Stop").value("paid", Stop::paid).value("never", Stop::never);
+  nb::class_<Params>(m, "Params")
+      .def(nb::init<>())
+      .def_rw("mu", &Params::mu)
+      .def_rw("mu_unit", &Params::mu_unit)
+      .def_rw("learning_rate", &Params::learning_rate)
+      .def_rw("max_iter", &Params::max_iter)
+      .def_rw("max_depth", &Params::max_depth)
+      .def_rw("min_samples_leaf", &Params::min_samples_leaf)
+      .def_rw("l2_regularization", &Params::l2_regularization)
+      .def_rw("leaf_values", &Params::leaf_values)
+      .def_rw("init", &Params::init)
+      .def_rw("stop", &Params::stop)
+      .def_rw("early_stopping", &Params::early_stopping)
+      .def_rw("n_iter_no_change", &Params::n_iter_no_change)
+      .def_rw("tol", &Params::tol);
+  nb::class_<PyProgress>(m, "Progress")
+      .def(nb::init<>())
+      .def_rw("iterations", &PyProgress::iterations)
+      .def_rw("best_iteration", &PyProgress::best_iteration)
+      .def_rw("best_loss", &PyProgress::best_loss)
+      .def_rw("start", &PyProgress::start)
+      .def_rw("features", &PyProgress::features)
+      .def_rw("prices", &PyProgress::prices)
+      .def_rw("gains", &PyProgress::gains)
+      .def("set_raw", [](PyProgress& p, const Doubles& raw, const std::optional<Doubles>& validation_raw) {
+        p.raw.assign(raw.data(), raw.data() + raw.size());
+        if (validation_raw)
+          p.validation_raw.assign(validation_raw->data(), validation_raw->data() + validation_raw->size());
+      }, "raw"_a, "validation_raw"_a.none());
+}
+
+void bind_binning(nb::module_& m) {
+  m.def("find_thresholds",
+        [](const Matrix& X, const std::optional<Doubles>& weights, int max_bins, int threads) {
+          Thresholds t = without_lock(threads, [&](Context& context) {
+            Weights w = Weights::from(weights ? span_of<double>(*weights) : std::span<const double>(), X.shape(0));
+            return find_thresholds(table_of(X), w, max_bins, context);
+          });
+          return std::tuple(to_numpy(std::move(t.cuts)), to_numpy(std::move(t.offsets)),
+                            to_numpy(std::move(t.has_missing)));
+        },
+        "X"_a, "weights"_a.none(), "max_bins"_a, "threads"_a,
+        "Thresholds between the bins of every column: (cuts, offsets, has_missing).");
+  nb::class_<PyBinned>(m, "BinnedMatrix")
+      .def("__init__",
+           [](PyBinned* self, const Matrix& X, const Doubles& cuts, const Longs& offsets, const Flags& has_missing,
+              int threads) {
+             Thresholds t = thresholds_of(cuts, offsets, has_missing);
+             if (t.columns() != X.shape(1)) throw std::invalid_argument("X and the thresholds differ in columns.");
+             BinnedMatrix matrix =
+                 without_lock(threads, [&](Context& context) { return BinnedMatrix(table_of(X), t, context); });
+             new (self) PyBinned{std::move(t), std::move(matrix)};
+           },
+           "X"_a, "cuts"_a, "offsets"_a, "has_missing"_a, "threads"_a)
+      .def_prop_ro("bytes", [](const PyBinned& b) {
+        const auto& bytes = b.matrix.bytes();
+        return nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<1>>(bytes.data(), {bytes.size()}, nb::find(b));
+      }, "The bins as they lie in memory.");
+}
+
+void bind_boosting(nb::module_& m) {
+  nb::enum_<Ending>(m, "Ending")
+      .value("max_iter", Ending::max_iter)
+      .value("converged", Ending::converged)
+      .value("early_stopping", Ending::early_stopping);
+  using Records = std::vector<Record> Boosted::*;
+  using Purchases = std::vector<Purchase> Boosted::*;
+  constexpr Records records = &Boosted::records;
+  constexpr Purchases purchases = &Boosted::purchases;
+  constexpr auto fresh = nb::rv_policy::automatic;  // each array is a copy that Python owns
+  nb::class_<Boosted>(m, "Boosted")
+      .def_ro("impurity", &Boosted::impurity)
+      .def_ro("mu", &Boosted::mu)
+      .def_ro("mu_max", &Boosted::mu_max)
+      .def_ro("iterations", &Boosted::iterations)
+      .def_ro("best_iteration", &Boosted::best_iteration)
+      .def_ro("ending", &Boosted::ending)
+      .def_prop_ro("train_loss", column_of<double>(Field<double, Record>{records, &Record::train_loss}), fresh)
+      .def_prop_ro("validation_loss", column_of<double>(Field<double, Record>{records, &Record::validation_loss}), fresh)
+      .def_prop_ro("features", column_of<int>(Field<int, Record>{records, &Record::features}), fresh)
+      .def_prop_ro("cost", column_of<double>(Field<double, Record>{records, &Record::cost}), fresh)
+      .def_prop_ro("bought", column_of<int>(Field<int, Purchase>{purchases, &Purchase::feature}), fresh)
+      .def_prop_ro("bought_price", column_of<double>(Field<double, Purchase>{purchases, &Purchase::price}), fresh)
+      .def_prop_ro("bought_gain", column_of<double>(Field<double, Purchase>{purchases, &Purchase::gain}), fresh)
+      .def_prop_ro("bought_iteration", [](const Boosted& b) { return to_numpy(b.purchase_iterations); }, fresh)
+      .def_prop_ro("start", [](const Boosted& b) { return to_numpy(b.ensemble.start); }, fresh)
+      .def_prop_ro("tree_begin", [](const Boosted& b) { return to_numpy(b.ensemble.tree_begin); }, fresh)
+      .def_prop_ro("feature", node_array(&Tree::feature), fresh)
+      .def_prop_ro("left", node_array(&Tree::left), fresh)
+      .def_prop_ro("missing_left", node_array(&Tree::missing_left), fresh)
+      .def_prop_ro("threshold", node_array(&Tree::threshold), fresh)
+      .def_prop_ro("value", node_array(&Tree::value), fresh)
+      .def_prop_ro("gain", node_array(&Tree::gain), fresh)
+      .def_prop_ro("weight", node_array(&Tree::weight), fresh);
+  m.def("boost", &py_boost, "X"_a, "y"_a, "weights"_a.none(), "X_val"_a.none(), "y_val"_a.none(),
+        "weights_val"_a.none(), "loss"_a, "loss_parameter"_a, "outputs"_a, "prices"_a, "budget"_a, "params"_a,
+        "progress"_a, "observer"_a.none(), "threads"_a, "Boost trees; the whole loop runs without Python.");
+}
+
+void bind_predict(nb::module_& m) {
+  m.def("check_trees",
+        [](const Doubles& start, const Longs& tree_begin, const Ints& feature, const Ints& left,
+           const Flags& missing_left, const Doubles& threshold, const Doubles& value, size_t features) {
+          view_of(start, tree_begin, feature, left, missing_left, threshold, value).check(features);
+        },
+        "start"_a, "tree_begin"_a, "feature"_a, "left"_a, "missing_left"_a, "threshold"_a, "value"_a, "features"_a,
+        "Raise ValueError where the arrays do not describe trees.");
+  m.def("add_trees",
+        [](const Doubles& start, const Longs& tree_begin, const Ints& feature, const Ints& left,
+           const Flags& missing_left, const Doubles& threshold, const Doubles& value, const Matrix& X, size_t first,
+           size_t last, RawMatrix raw, int threads) {
+          const EnsembleView view = view_of(start, tree_begin, feature, left, missing_left, threshold, value);
+          view.check(X.shape(1));
+          if (first > last || last > view.trees()) throw std::invalid_argument("There are not so many trees.");
+          if (raw.shape(0) != view.outputs() || raw.shape(1) != X.shape(0))
+            throw std::invalid_argument("raw must have one row per output and one column per row of X.");
+          without_lock(threads, [&](Context& context) {
+            add_trees(view, table_of(X), first, last, raw.data(), context);
+            return 0;
+          });
+        },
+        "start"_a, "tree_begin"_a, "feature"_a, "left"_a, "missing_left"_a, "threshold"_a, "value"_a, "X"_a,
+        "first"_a, "last"_a, "raw"_a, "threads"_a, "Add trees [first, last) to raw, in place.");
+  m.def("exp",
+        [](const Doubles& v) {
+          std::vector<double> out(v.size());
+          kernels().exponentials(v.size(), v.data(), out.data());
+          return to_numpy(std::move(out));
+        },
+        "v"_a, "exp with the same bits on every machine.");
+  m.def("log",
+        [](const Doubles& v) {
+          std::vector<double> out(v.size());
+          for (size_t i = 0; i < v.size(); ++i) out[i] = portable_log(v.data()[i]);
+          return to_numpy(std::move(out));
+        },
+        "v"_a, "Natural logarithm of positive, normal numbers, with the same bits on every machine.");
+}
+
+}  // namespace
+
+NB_MODULE(_core, m) {
+  m.doc() = "The compiled core of frugalboost.";
+  bind_params(m);
+  bind_binning(m);
+  bind_boosting(m);
+  bind_predict(m);
+  m.def("usable_threads", &usable_threads, "requested"_a, "Threads a fit may use; 0 asks for all.");
+  m.def("instruction_set", [] { return std::string(kernels().name); }, "Which copy of the kernels runs here.");
+}

@@ -1,0 +1,167 @@
+#include "boosting.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "gradients.hpp"
+#include "grower.hpp"
+#include "leaves.hpp"
+#include "predict.hpp"
+
+namespace frugal {
+namespace {
+
+// The smallest mu, in the unit given, at which no root split pays: max gain / price, moved to the exact last bit.
+double natural_top(std::span<const double> root_gain, const Ledger& ledger, double unit) {
+  double top = 0.0;
+  auto priced = [&](size_t f) { return ledger.start_price(f) > 0 && ledger.start_price(f) < kInfinity; };
+  for (size_t f = 0; f < root_gain.size(); ++f)
+    if (priced(f) && root_gain[f] > 0) top = std::max(top, root_gain[f] / ledger.start_price(f));
+  if (!(top > 0) || !(unit > 0)) return 0.0;
+  auto nothing_pays = [&](double mu) {
+    for (size_t f = 0; f < root_gain.size(); ++f)
+      if (priced(f) && root_gain[f] - mu * unit * ledger.start_price(f) > 0) return false;
+    return true;
+  };
+  double mu = top / unit;
+  while (!nothing_pays(mu)) mu = std::nextafter(mu, kInfinity);
+  while (nothing_pays(std::nextafter(mu, 0.0))) mu = std::nextafter(mu, 0.0);
+  return mu;
+}
+
+class Booster {
+ public:
+  Booster(const Sample& train, const Sample* validation, const Thresholds& thresholds, Loss& loss, Ledger ledger,
+          const Params& params, const Progress& from, Context& context)
+      : train_(train),
+        validation_(validation),
+        thresholds_(thresholds),
+        loss_(loss),
+        ledger_(std::move(ledger)),
+        params_(params),
+        context_(context),
+        best_loss_(from.best_loss) {
+    for (const auto& p : from.purchases) ledger_.restore(p);
+    out_.iterations = from.iterations;
+    out_.best_iteration = from.best_iteration;
+    set_start(from);
+  }
+
+  Boosted run(const Observer& observer) {
+    Grower grower(train_.X, thresholds_, *train_.target.weights, params_, ledger_, out_.mu);
+    while (true) {
+      observer(record());
+      if (params_.early_stopping && out_.iterations - out_.best_iteration >= params_.n_iter_no_change) {
+        out_.ending = Ending::early_stopping;
+        break;
+      }
+      if (out_.ending == Ending::converged || out_.iterations >= params_.max_iter) break;
+      iterate(grower);
+    }
+    if (!params_.early_stopping) out_.best_iteration = out_.iterations;
+    out_.purchases = ledger_.purchases();
+    return std::move(out_);
+  }
+
+ private:
+  size_t rows() const { return train_.target.rows(); }
+  int outputs() const { return loss_.outputs(); }
+
+  void set_start(const Progress& from) {
+    auto best = loss_.start(train_.target, context_);
+    auto& start = out_.ensemble.start;
+    start = from.start;
+    if (start.empty()) start = params_.init == Init::prior ? best : std::vector<double>(best.size(), 0.0);
+    g_.resize(rows());
+    h_.resize(rows());
+    spread(start, rows(), raw_);
+    set_mu();
+    if (!from.start.empty()) raw_ = from.raw;
+    if (validation_) spread(start, validation_->target.rows(), validation_raw_);
+    if (validation_ && !from.start.empty()) validation_raw_ = from.validation_raw;
+  }
+
+  static void spread(const std::vector<double>& start, size_t rows, std::vector<double>& raw) {
+    raw.clear();
+    for (double s : start) raw.insert(raw.end(), rows, s);
+  }
+
+  // mu in absolute units; a share refers to the impurity of the gradients at the start value, all outputs added.
+  void set_mu() {
+    loss_.mean(train_.target, raw_.data(), context_);
+    for (int k = 0; k < outputs(); ++k) {
+      loss_.derivatives(train_.target, raw_.data(), k, g_.data(), h_.data(), context_);
+      gradients_.set(g_, *train_.target.weights, context_);
+      out_.impurity += gradients_.impurity(*train_.target.weights, context_);
+    }
+    if (!std::isfinite(out_.impurity))
+      throw std::domain_error("The gradients are too large to be squared. Rescale y.");
+    out_.mu = params_.mu_unit == MuUnit::share ? params_.mu * out_.impurity : params_.mu;
+  }
+
+  const Record& record() {
+    Record r{out_.iterations, 0.0, std::numeric_limits<double>::quiet_NaN(),
+             static_cast<int>(ledger_.purchases().size()), ledger_.paid()};
+    // The training rows come last: a loss keeps what their derivatives need.
+    if (validation_) r.validation_loss = loss_.mean(validation_->target, validation_raw_.data(), context_);
+    r.train_loss = loss_.mean(train_.target, raw_.data(), context_);
+    const bool first = out_.records.empty() && out_.iterations == 0;
+    if (validation_ && (first || r.validation_loss < best_loss_ - params_.tol)) {
+      best_loss_ = r.validation_loss;
+      out_.best_iteration = out_.iterations;
+    }
+    out_.records.push_back(r);
+    return out_.records.back();
+  }
+
+  // One tree for each output, all on the gradients of the same raw predictions.
+  void iterate(Grower& grower) {
+    const bool first = out_.iterations == 0;
+    const size_t owned_before = ledger_.purchases().size();
+    std::vector<double> root_gain(first ? ledger_.features() : 0, 0.0);
+    bool any_split = false;
+    for (int k = 0; k < outputs(); ++k) {
+      double* raw = raw_.data() + static_cast<size_t>(k) * rows();
+      std::vector<ColumnSplit> root_splits;
+      loss_.derivatives(train_.target, raw_.data(), k, g_.data(), h_.data(), context_);
+      gradients_.set(g_, *train_.target.weights, context_);
+      Tree tree = grower.grow(gradients_, context_, first ? &root_splits : nullptr);
+      set_leaf_values(tree, grower.leaves(), grower.partition(), train_.target, raw, g_, h_, loss_, params_, context_);
+      add_leaf_values(tree, grower.leaves(), grower.partition(), raw, context_);
+      if (validation_)
+        add_tree(tree, validation_->X, validation_raw_.data() + static_cast<size_t>(k) * validation_->target.rows(),
+                 context_);
+      out_.ensemble.add(tree);
+      any_split = any_split || tree.nodes() > 1;
+      for (size_t f = 0; f < root_splits.size(); ++f) root_gain[f] = std::max(root_gain[f], root_splits[f].gain);
+    }
+    ++out_.iterations;
+    out_.purchase_iterations.insert(out_.purchase_iterations.end(), ledger_.purchases().size() - owned_before,
+                                    out_.iterations);
+    if (first) out_.mu_max = natural_top(root_gain, ledger_, params_.mu_unit == MuUnit::share ? out_.impurity : 1.0);
+    if (!any_split) out_.ending = Ending::converged;
+  }
+
+  const Sample& train_;
+  const Sample* validation_;
+  const Thresholds& thresholds_;
+  Loss& loss_;
+  Ledger ledger_;
+  const Params& params_;
+  Context& context_;
+  double best_loss_;
+  Boosted out_;
+  GridGradients gradients_;
+  std::vector<double> g_, h_, raw_, validation_raw_;
+};
+
+}  // namespace
+
+Boosted boost(const Sample& train, const Sample* validation, const Thresholds& thresholds, Loss& loss, Ledger ledger,
+              const Params& params, const Progress& from, const Observer& observer, Context& context) {
+  return Booster(train, validation, thresholds, loss, std::move(ledger), params, from, context).run(observer);
+}
+
+}  // namespace frugal

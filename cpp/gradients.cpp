@@ -1,0 +1,68 @@
+#include "gradients.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "kernels.hpp"
+
+namespace frugal {
+namespace {
+
+constexpr size_t kBlock = 4096;
+
+double largest_of(std::span<const double> values, Context& context) {
+  std::vector<double> largest((values.size() + kBlock - 1) / kBlock);
+  context.over_blocks(values.size(), kBlock, 1.0, [&](size_t begin, size_t end, size_t block) {
+    largest[block] = kernels().largest_magnitude(end - begin, values.data() + begin);
+  });
+  double most = 0.0;
+  for (double v : largest) {
+    if (!std::isfinite(v)) return v;
+    most = std::max(most, v);
+  }
+  return most;
+}
+
+}  // namespace
+
+void GridGradients::set(std::span<const double> g, const Weights& weights, Context& context) {
+  double largest = largest_of(g, context);
+  if (!std::isfinite(largest))
+    throw std::domain_error("The loss gave a gradient that is not finite. Rescale y, or lower the learning rate.");
+  shift = grid_exponent(largest, kGradientBits);
+  q.resize(g.size());
+  std::vector<std::int64_t> sums((g.size() + kBlock - 1) / kBlock);
+  const bool plain = std::abs(shift) < 1000;  // 2^shift is a normal number
+  context.over_blocks(g.size(), kBlock, 3.0, [&](size_t begin, size_t end, size_t block) {
+    if (plain) {
+      kernels().to_grid(end - begin, g.data() + begin, scaled(1.0, shift), q.data() + begin);
+    } else {
+      for (size_t i = begin; i < end; ++i) q[i] = static_cast<std::int32_t>(to_grid(g[i], shift));
+    }
+    std::int64_t sum = 0;
+    for (size_t i = begin; i < end; ++i) sum += weights.unit(i) * q[i];
+    sums[block] = sum;
+  });
+  total = 0;
+  for (std::int64_t s : sums) total += s;
+}
+
+double GridGradients::impurity(const Weights& weights, Context& context) const {
+  std::vector<Wide> sums((q.size() + kBlock - 1) / kBlock);
+  context.over_blocks(q.size(), kBlock, 3.0, [&](size_t begin, size_t end, size_t block) {
+    Wide sum = 0;
+    for (size_t i = begin; i < end; ++i) {
+      std::int64_t v = q[i];
+      sum += static_cast<Wide>(weights.unit(i)) * (v * v);
+    }
+    sums[block] = sum;
+  });
+  Wide squares = 0;
+  for (Wide s : sums) squares += s;
+  // W * sum w q^2 - (sum w q)^2 fits: at most 2^36 * 2^88 = 2^124.
+  Wide variance = squares * weights.total - static_cast<Wide>(total) * total;
+  return scaled(static_cast<double>(variance), -2 * shift - weights.shift) / static_cast<double>(weights.total) * 0.5;
+}
+
+}  // namespace frugal

@@ -1,0 +1,28 @@
+// The gradients of one tree on the integer grid, ready for histograms.
+#pragma once
+
+#include <vector>
+
+#include "fixed_point.hpp"
+#include "threads.hpp"
+
+namespace frugal {
+
+struct GridGradients {
+  std::vector<std::int32_t> q;  // gradient = q * 2^-shift
+  int shift = 0;
+  std::int64_t total = 0;  // sum of weight unit * q
+
+  // Throws where a gradient is not finite.
+  void set(std::span<const double> g, const Weights& weights, Context& context);
+
+  // 1/2 sum w (g - mean)^2, from exact sums.
+  double impurity(const Weights& weights, Context& context) const;
+
+  // From squared grid units to gain, for a node of this weight.
+  double gain_factor(const Weights& weights, std::int64_t node_weight) const {
+    return scaled(0.5, -2 * shift - weights.shift) / static_cast<double>(node_weight);
+  }
+};
+
+}  // namespace frugal

@@ -1,0 +1,167 @@
+// Compiled several times with different instruction sets; FRUGAL_ISA names the copy. Only internal linkage
+// and no library templates here, or the linker could hand one copy's code to another.
+#include "kernels.hpp"
+
+#include "portable_math.hpp"
+
+namespace frugal::FRUGAL_ISA {
+namespace {
+
+constexpr int kMostBins = 256;
+
+// Left sums of every candidate threshold, as doubles ready for the gain.
+struct Prefix {
+  alignas(64) double gradient_left[kMostBins], gradient_right[kMostBins];
+  alignas(64) double weight_left[kMostBins], weight_right[kMostBins];
+  alignas(64) double gain[kMostBins];
+};
+
+struct Packed {
+  static constexpr int kWords = 1;
+  static std::int64_t gradient(const std::int64_t* cell) { return cell[0] >> kCountBits; }
+  static std::int64_t weight(const std::int64_t* cell) { return cell[0] & kCountMask; }
+};
+
+struct TwoWords {
+  static constexpr int kWords = 2;
+  static std::int64_t gradient(const std::int64_t* cell) { return cell[0]; }
+  static std::int64_t weight(const std::int64_t* cell) { return cell[1]; }
+};
+
+template <class Cell>
+inline void fill_prefix(const ScanTask& t, std::int64_t g, std::int64_t w, Prefix& p) {
+  alignas(64) std::int64_t left_g[kMostBins], left_w[kMostBins];
+  for (int b = 0; b < t.value_bins; ++b) {
+    g += Cell::gradient(t.cells + b * Cell::kWords);
+    w += Cell::weight(t.cells + b * Cell::kWords);
+    left_g[b] = g;
+    left_w[b] = w;
+  }
+  for (int b = 0; b < t.value_bins; ++b) {
+    p.gradient_left[b] = static_cast<double>(left_g[b]);
+    p.weight_left[b] = static_cast<double>(left_w[b]);
+    p.gradient_right[b] = static_cast<double>(t.gradient - left_g[b]);
+    p.weight_right[b] = static_cast<double>(t.weight - left_w[b]);
+  }
+}
+
+// The gain 1/2 (GL^2/WL + GR^2/WR - G^2/W) in a form without cancellation that treats both sides alike:
+// (GL WR - GR WL)^2 / (2 W WL WR). Returns the first bin with the largest gain.
+inline int best_bin(const ScanTask& t, Prefix& p, double& best) {
+  std::int64_t most = std::bit_cast<std::int64_t>(-1.0);
+  for (int b = 0; b < t.value_bins; ++b) {
+    double wl = p.weight_left[b], wr = p.weight_right[b];
+    double numerator = p.gradient_left[b] * wr - p.gradient_right[b] * wl;
+    double gain = (numerator * numerator) / (wl * wr) * t.factor;
+    bool allowed = (wl >= t.min_weight) & (wr >= t.min_weight);
+    p.gain[b] = allowed ? gain : -1.0;
+  }
+  for (int b = 0; b < t.value_bins; ++b) {  // gains are -1 or not negative: they order like their bits
+    std::int64_t bits = std::bit_cast<std::int64_t>(p.gain[b]);
+    most = bits > most ? bits : most;
+  }
+  best = std::bit_cast<double>(most);
+  int b = 0;
+  while (b + 1 < t.value_bins && std::bit_cast<std::int64_t>(p.gain[b]) != most) ++b;
+  return b;
+}
+
+template <class Cell>
+ScanResult scan(const ScanTask& t) {
+  Prefix p;
+  ScanResult result{-1.0, 0, 0};
+  if (t.value_bins == 0) return result;
+  fill_prefix<Cell>(t, 0, 0, p);
+  result.bin = best_bin(t, p, result.gain);
+  if (!t.has_missing) return result;
+  const std::int64_t* missing = t.cells + t.value_bins * Cell::kWords;
+  if (Cell::weight(missing) == 0) return result;
+  result.missing_side = 2;
+  fill_prefix<Cell>(t, Cell::gradient(missing), Cell::weight(missing), p);
+  double gain;
+  int bin = best_bin(t, p, gain);
+  if (gain > result.gain || (gain == result.gain && bin < result.bin)) result = {gain, bin, 1};
+  return result;
+}
+
+ScanResult scan_packed(const ScanTask& t) { return scan<Packed>(t); }
+ScanResult scan_wide(const ScanTask& t) { return scan<TwoWords>(t); }
+
+double largest_magnitude(std::size_t n, const double* v) {
+  std::int64_t most = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    std::int64_t bits = std::bit_cast<std::int64_t>(v[i]) & 0x7FFFFFFFFFFFFFFFLL;
+    most = bits > most ? bits : most;
+  }
+  return std::bit_cast<double>(most);
+}
+
+void to_grid(std::size_t n, const double* v, double scale, std::int32_t* out) {
+  constexpr double kMagic = 6755399441055744.0;
+  for (std::size_t i = 0; i < n; ++i) {
+    double shifted = v[i] * scale + kMagic;  // the low 32 bits of `shifted` are the rounded integer
+    out[i] = static_cast<std::int32_t>(std::bit_cast<std::int64_t>(shifted));
+  }
+}
+
+void logistic_derivatives(std::size_t n, const double* y, const double* f, double* g, double* h) {
+  for (std::size_t i = 0; i < n; ++i) {
+    double p = 1.0 / (1.0 + portable_exp(-f[i]));
+    g[i] = y[i] - p;
+    h[i] = p * (1.0 - p);
+  }
+}
+
+void logistic_losses(std::size_t n, const double* y, const double* f, double* out) {
+  for (std::size_t i = 0; i < n; ++i) {
+    double top = f[i] > 0.0 ? f[i] : 0.0;
+    double magnitude = f[i] > 0.0 ? f[i] : -f[i];
+    out[i] = (top - y[i] * f[i]) + portable_log(1.0 + portable_exp(-magnitude));
+  }
+}
+
+void log_sum_exp(std::size_t n, int outputs, const double* f, std::size_t stride, double* out) {
+  constexpr std::size_t kBlock = 256;
+  alignas(64) double top[kBlock], total[kBlock];
+  for (std::size_t begin = 0; begin < n; begin += kBlock) {
+    std::size_t m = n - begin < kBlock ? n - begin : kBlock;
+    for (std::size_t i = 0; i < m; ++i) {
+      top[i] = f[begin + i];
+      total[i] = 0.0;
+    }
+    for (int k = 1; k < outputs; ++k) {
+      const double* fk = f + k * stride + begin;
+      for (std::size_t i = 0; i < m; ++i) top[i] = fk[i] > top[i] ? fk[i] : top[i];
+    }
+    for (int k = 0; k < outputs; ++k) {
+      const double* fk = f + k * stride + begin;
+      for (std::size_t i = 0; i < m; ++i) total[i] += portable_exp(fk[i] - top[i]);
+    }
+    for (std::size_t i = 0; i < m; ++i) out[begin + i] = top[i] + portable_log(total[i]);
+  }
+}
+
+void softmax_derivatives(std::size_t n, const double* y, double k, const double* f, const double* log_sum,
+                         double* g, double* h) {
+  for (std::size_t i = 0; i < n; ++i) {
+    double p = portable_exp(f[i] - log_sum[i]);
+    g[i] = (y[i] == k ? 1.0 : 0.0) - p;
+    h[i] = p * (1.0 - p);
+  }
+}
+
+void exponentials(std::size_t n, const double* v, double* out) {
+  for (std::size_t i = 0; i < n; ++i) out[i] = portable_exp(v[i]);
+}
+
+}  // namespace
+
+#define FRUGAL_TEXT_(x) #x
+#define FRUGAL_TEXT(x) FRUGAL_TEXT_(x)
+
+extern const Kernels table;
+const Kernels table{FRUGAL_TEXT(FRUGAL_ISA), scan_packed,          scan_wide,       largest_magnitude,
+                    to_grid,                 logistic_derivatives, logistic_losses, log_sum_exp,
+                    softmax_derivatives,     exponentials};
+
+}  // namespace frugal::FRUGAL_ISA

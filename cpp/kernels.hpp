@@ -1,0 +1,50 @@
+// The few loops that gain from wide vector instructions. kernels.cpp is compiled once for each instruction
+// set; which copy runs is decided once, when first asked for. All copies give the same bits.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace frugal {
+
+// What the scan of one column's histogram needs to know about its node.
+struct ScanTask {
+  const std::int64_t* cells;  // value bins, then the bin of missing values where there is one
+  int value_bins;
+  bool has_missing;
+  std::int64_t gradient, weight;  // of the whole node
+  double min_weight;              // a child with less is not allowed
+  double factor;                  // from squared units to gain
+};
+
+struct ScanResult {
+  double gain;  // -1: no split is allowed
+  int bin;
+  int missing_side;  // 0: the node has no missing values here, 1: left, 2: right
+};
+
+struct Kernels {
+  const char* name;
+  // Best split of one column; cells of one 64-bit word (count in the low bits), or of two words.
+  ScanResult (*scan_packed)(const ScanTask&);
+  ScanResult (*scan_wide)(const ScanTask&);
+
+  double (*largest_magnitude)(std::size_t n, const double* v);  // NaN counts as larger than everything
+  void (*to_grid)(std::size_t n, const double* v, double scale, std::int32_t* out);
+
+  void (*logistic_derivatives)(std::size_t n, const double* y, const double* f, double* g, double* h);
+  void (*logistic_losses)(std::size_t n, const double* y, const double* f, double* out);
+  // Log of the sum of exp over K outputs; output k of row i is f[k * stride + i].
+  void (*log_sum_exp)(std::size_t n, int outputs, const double* f, std::size_t stride, double* out);
+  void (*softmax_derivatives)(std::size_t n, const double* y, double k, const double* f, const double* log_sum,
+                              double* g, double* h);
+  void (*exponentials)(std::size_t n, const double* v, double* out);
+};
+
+const Kernels& kernels();
+
+// A histogram cell of one word: the gradient sum above kCountBits bits of row count.
+inline constexpr int kCountBits = 18;
+inline constexpr std::int64_t kCountMask = (std::int64_t{1} << kCountBits) - 1;
+
+}  // namespace frugal

@@ -1,0 +1,60 @@
+// The ledger: what is owned, what was paid, what everything costs now. It has one owner, the fit; the grower
+// asks it for prices and tells it what was bought, and nobody else knows how prices come about.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "types.hpp"
+
+namespace frugal {
+
+struct Purchase {
+  int feature;
+  double price;
+  double gain;  // raw gain of the split that bought it
+};
+
+class Ledger {
+ public:
+  Ledger(std::vector<double> prices, double budget)
+      : prices_(std::move(prices)), start_prices_(prices_), owned_(prices_.size(), 0), budget_(budget) {}
+
+  size_t features() const { return prices_.size(); }
+  bool owned(size_t f) const { return owned_[f]; }
+
+  // Price now; zero for what is owned.
+  double price(size_t f) const { return prices_[f]; }
+  // Price before anything was bought.
+  double start_price(size_t f) const { return start_prices_[f]; }
+
+  // False for an infinite price, and where the budget does not reach. A millionth of a thousandth of slack
+  // keeps sums such as 0.1 + 0.1 + 0.1 inside a budget of 0.3.
+  bool can_buy(size_t f) const {
+    return owned_[f] || (prices_[f] < kInfinity && paid_ + prices_[f] <= budget_ * (1.0 + 1e-9));
+  }
+
+  void buy(size_t f, double gain) {
+    purchases_.push_back({static_cast<int>(f), prices_[f], gain});
+    paid_ += prices_[f];
+    owned_[f] = 1;
+    prices_[f] = 0.0;
+  }
+
+  // Takes over what an earlier fit owned, at the price it paid then.
+  void restore(const Purchase& p) {
+    prices_[static_cast<size_t>(p.feature)] = p.price;
+    buy(static_cast<size_t>(p.feature), p.gain);
+  }
+
+  double paid() const { return paid_; }
+  const std::vector<Purchase>& purchases() const { return purchases_; }
+
+ private:
+  std::vector<double> prices_, start_prices_;
+  std::vector<std::uint8_t> owned_;
+  std::vector<Purchase> purchases_;
+  double budget_, paid_ = 0.0;
+};
+
+}  // namespace frugal

@@ -1,0 +1,109 @@
+#include "partition.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace frugal {
+namespace {
+
+constexpr Row kChunk = 8192;
+
+// A stretch of one node's rows, parted on its own; then all stretches are moved to their places.
+struct Chunk {
+  size_t split;
+  Row begin, end;
+  Row left_rows = 0;
+  std::int64_t gradient = 0, weight = 0;  // of the left side
+  Row left_at = 0, right_at = 0;
+};
+
+std::vector<Chunk> cut(std::span<ChosenSplit> splits) {
+  std::vector<Chunk> chunks;
+  for (size_t s = 0; s < splits.size(); ++s)
+    for (Row at = splits[s].node.begin; at < splits[s].node.end;) {
+      Row next = at + std::min(kChunk, splits[s].node.end - at);
+      chunks.push_back({s, at, next});
+      at = next;
+    }
+  return chunks;
+}
+
+// Left rows are written from the front of the chunk's place in `out`, right rows behind one another from its
+// back; `settle` turns them around.
+void part(Chunk& chunk, const ChosenSplit& split, const BinnedMatrix& X, const GridGradients& gradients,
+          const Weights& weights, const Row* rows, Row* out) {
+  const std::uint8_t* bins = X.column(static_cast<size_t>(split.column));
+  const int missing = X.value_bins(static_cast<size_t>(split.column));
+  // Missing values have the largest bin: they are right by nature, and left where the split says so.
+  const int also_left = split.missing_left ? missing : -1;
+  Row left = chunk.begin, right = chunk.end;
+  std::int64_t gradient = 0, weight = 0;
+  for (Row i = chunk.begin; i < chunk.end; ++i) {
+    Row row = rows[i];
+    int bin = bins[static_cast<size_t>(row) * BinnedMatrix::kLanes];
+    bool goes_left = (bin <= split.bin) | (bin == also_left);
+    out[goes_left ? left : right - 1] = row;
+    left += goes_left;
+    right -= !goes_left;
+    std::int64_t unit = goes_left ? weights.unit(row) : 0;
+    gradient += unit * gradients.q[row];
+    weight += unit;
+  }
+  chunk.left_rows = left - chunk.begin;
+  chunk.gradient = gradient;
+  chunk.weight = weight;
+}
+
+void place(std::vector<Chunk>& chunks, std::span<ChosenSplit> splits) {
+  for (auto& s : splits) s.left = s.right = OpenNode{};
+  for (const auto& c : chunks) {
+    auto& left = splits[c.split].left;
+    left.end += c.left_rows;
+    left.gradient += c.gradient;
+    left.weight += c.weight;
+  }
+  std::vector<Row> left_at, right_at;
+  for (auto& s : splits) {
+    s.left.begin = s.node.begin;
+    s.left.end += s.node.begin;
+    s.right.begin = s.left.end;
+    s.right.end = s.node.end;
+    s.right.gradient = s.node.gradient - s.left.gradient;
+    s.right.weight = s.node.weight - s.left.weight;
+    left_at.push_back(s.left.begin);
+    right_at.push_back(s.right.begin);
+  }
+  for (auto& c : chunks) {
+    c.left_at = left_at[c.split];
+    c.right_at = right_at[c.split];
+    left_at[c.split] += c.left_rows;
+    right_at[c.split] += c.end - c.begin - c.left_rows;
+  }
+}
+
+void settle(const Chunk& c, const Row* parted, Row* rows) {
+  std::memcpy(rows + c.left_at, parted + c.begin, c.left_rows * sizeof(Row));
+  std::reverse_copy(parted + c.begin + c.left_rows, parted + c.end, rows + c.right_at);
+}
+
+}  // namespace
+
+void RowPartition::reset(Context& context) {
+  context.over_blocks(rows_.size(), 65536, 1.0, [&](size_t begin, size_t end, size_t) {
+    for (size_t i = begin; i < end; ++i) rows_[i] = static_cast<Row>(i);
+  });
+}
+
+void RowPartition::split(std::span<ChosenSplit> splits, const BinnedMatrix& X, const GridGradients& gradients,
+                         const Weights& weights, Context& context) {
+  auto chunks = cut(splits);
+  double work = 0;
+  for (const auto& s : splits) work += 3.0 * s.node.rows();
+  context.parallel_for(chunks.size(), work, [&](size_t i, int) {
+    part(chunks[i], splits[chunks[i].split], X, gradients, weights, rows_.data(), moved_.data());
+  });
+  place(chunks, splits);
+  context.parallel_for(chunks.size(), work, [&](size_t i, int) { settle(chunks[i], moved_.data(), rows_.data()); });
+}
+
+}  // namespace frugal

@@ -1,0 +1,36 @@
+// Which rows are in which node: one list of rows in which every node is a stretch.
+#pragma once
+
+#include <vector>
+
+#include "binning.hpp"
+#include "gradients.hpp"
+#include "types.hpp"
+
+namespace frugal {
+
+// A split that was chosen: rows with bin <= `bin` go left, missing ones where `missing_left` says.
+struct ChosenSplit {
+  OpenNode node;
+  int column = -1;
+  int bin = 0;
+  bool missing_left = false;
+  OpenNode left, right;  // filled in by the partition: rows and sums
+};
+
+class RowPartition {
+ public:
+  explicit RowPartition(size_t rows) : rows_(rows), moved_(rows) {}
+
+  void reset(Context& context);
+  const Row* rows(const OpenNode& node) const { return rows_.data() + node.begin; }
+
+  // Rows keep their order on both sides, so every node's rows stay ascending.
+  void split(std::span<ChosenSplit> splits, const BinnedMatrix& X, const GridGradients& gradients,
+             const Weights& weights, Context& context);
+
+ private:
+  std::vector<Row> rows_, moved_;
+};
+
+}  // namespace frugal

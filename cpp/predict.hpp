@@ -1,0 +1,34 @@
+// Raw predictions of an ensemble, from numbers or from bins.
+#pragma once
+
+#include "binning.hpp"
+#include "table.hpp"
+#include "threads.hpp"
+#include "tree.hpp"
+
+namespace frugal {
+
+// A read-only look at an ensemble's arrays, wherever they live.
+struct EnsembleView {
+  std::span<const double> start;
+  std::span<const std::int64_t> tree_begin;
+  std::span<const std::int32_t> feature, left;
+  std::span<const std::uint8_t> missing_left;
+  std::span<const double> threshold, value;
+
+  size_t outputs() const { return start.size(); }
+  size_t trees() const { return tree_begin.size() - 1; }
+
+  // Throws a sentence where the arrays do not describe trees over `features` columns, so that a damaged or
+  // hostile file can't lead a prediction outside them.
+  void check(size_t features) const;
+};
+
+// Adds trees [first, last) to raw[output * rows + row]. Trees are added one after another, as in training, so the
+// result is the same to the last bit.
+void add_trees(const EnsembleView& model, const Table& X, size_t first, size_t last, double* raw, Context& context);
+
+// Adds one tree, with output fixed by the caller, for rows given in bins.
+void add_tree(const Tree& tree, const BinnedMatrix& X, double* raw, Context& context);
+
+}  // namespace frugal

@@ -1,0 +1,83 @@
+// The only place that knows about OpenMP, about forks, and about a user who presses Ctrl-C.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <stdexcept>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#include "types.hpp"
+
+namespace frugal {
+
+struct Interrupted : std::runtime_error {
+  Interrupted() : std::runtime_error("interrupted") {}
+};
+
+// How many threads a fit may use when `requested` were asked for (0: all). One after a fork of a process
+// that had threads: the OpenMP runtime of GCC does not survive a fork. The model is the same either way.
+int usable_threads(int requested);
+
+// What every stage needs to run: how many threads, and whether the user still wants the result.
+class Context {
+ public:
+  // `should_stop` is called on the calling thread only, about twenty times a second.
+  Context(int threads, std::function<bool()> should_stop)
+      : threads_(usable_threads(threads)), should_stop_(std::move(should_stop)) {}
+
+  int threads() const { return threads_; }
+
+  void poll() {
+    auto now = std::chrono::steady_clock::now();
+    if (now - last_ < std::chrono::milliseconds(50)) return;
+    last_ = now;
+    if (should_stop_ && should_stop_()) stopped_ = true;
+  }
+
+  // Calls body(task, thread) for every task. `work` is a rough count of basic steps: little work is not
+  // worth waking threads for.
+  template <class Body>
+  void parallel_for(size_t tasks, double work, const Body& body) {
+    int threads = tasks < 2 || work < kWorthThreads ? 1 : threads_;
+    if (threads > 1 && static_cast<size_t>(threads) > tasks) threads = static_cast<int>(tasks);
+    if (threads == 1) {
+      for (size_t i = 0; i < tasks; ++i) {
+        poll();
+        if (stopped_) throw Interrupted();
+        body(i, 0);
+      }
+      return;
+    }
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
+    for (std::int64_t i = 0; i < static_cast<std::int64_t>(tasks); ++i) {
+      int thread = omp_get_thread_num();
+      if (thread == 0) poll();
+      if (!stopped_) body(static_cast<size_t>(i), thread);
+    }
+#endif
+    if (stopped_) throw Interrupted();
+  }
+
+  // body(begin, end, block) over rows cut into fixed blocks, the same for any number of threads.
+  template <class Body>
+  void over_blocks(size_t rows, size_t block, double work_per_row, const Body& body) {
+    size_t blocks = (rows + block - 1) / block;
+    parallel_for(blocks, work_per_row * static_cast<double>(rows), [&](size_t b, int) {
+      body(b * block, std::min(rows, (b + 1) * block), b);
+    });
+  }
+
+ private:
+  static constexpr double kWorthThreads = 20000;
+  int threads_;
+  std::function<bool()> should_stop_;
+  std::atomic<bool> stopped_{false};
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace frugal

@@ -1,0 +1,576 @@
+"""Gradient Boosted Feature Selection in plain numpy: slow, obvious, and the oracle of the core.
+
+Nothing here is shared with the package. Every step is written the long way (masks over rows, one
+candidate split at a time), so that a reader can hold it against the paper. Two things look unusual and
+are part of the definition, because a model must be the same to the last bit on every machine:
+
+* Gradients enter the sums as integers (``q``), and so do weights, so sums do not depend on order.
+* ``exp`` and ``log`` are spelled out in basic operations.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import frexp, inf, isinf, ldexp
+
+import numpy as np
+
+GRADIENT_BITS = 26  # the largest |gradient| of a tree becomes 2**26
+WEIGHT_BITS = 36  # all weights together become at most 2**36
+LEAF_BITS = 60  # leaf sums are taken on a much finer grid
+
+
+# ---------------------------------------------------------------- exp and log from basic operations
+
+
+def exp(x):
+    x = np.clip(np.asarray(x, dtype=np.float64), -708.0, 709.0)
+    magic = 6755399441055744.0  # 1.5 * 2**52: adding it rounds to an integer
+    shifted = x * 1.4426950408889634 + magic
+    k = shifted - magic
+    r = (x - k * 0.6931471803691238) - k * 1.9082149292705877e-10
+    series = np.full_like(r, 1.0 / 6227020800.0)
+    for factorial in (479001600.0, 39916800.0, 3628800.0, 362880.0, 40320.0, 5040.0, 720.0, 120.0, 24.0, 6.0, 2.0):
+        series = series * r + 1.0 / factorial
+    series = series * r + 1.0
+    series = series * r + 1.0
+    bits = series.view(np.int64) + (k.astype(np.int64) << 52)
+    return bits.view(np.float64)
+
+
+def log(x):
+    """Natural logarithm of positive, normal numbers."""
+    x = np.atleast_1d(np.asarray(x, dtype=np.float64))
+    bits = x.view(np.int64)
+    # the exponent is chosen so that the mantissa lies in [sqrt(1/2), sqrt(2))
+    exponent = (bits - 0x3FE6A09E667F3BCD) >> 52
+    mantissa = (bits - (exponent << 52)).view(np.float64)
+    s = (mantissa - 1.0) / (mantissa + 1.0)
+    z = s * s
+    series = np.full_like(z, 1.0 / 23.0)
+    for odd in (21.0, 19.0, 17.0, 15.0, 13.0, 11.0, 9.0, 7.0, 5.0, 3.0):
+        series = series * z + 1.0 / odd
+    e = exponent.astype(np.float64)
+    return e * 0.6931471803691238 + (2.0 * s + (2.0 * s * z * series + e * 1.9082149292705877e-10))
+
+
+# ------------------------------------------------------------------------------ exact sums, weights
+
+
+def integers(values, bits):
+    """Values as integers: the largest magnitude becomes at most 2**bits. Returns them and the exponent."""
+    largest = float(np.max(np.abs(values), initial=0.0))
+    shift = bits - frexp(largest)[1] if largest > 0 else 0
+    return [int(v) for v in np.rint(np.ldexp(values, shift))], shift
+
+
+def weight_units(weights, n):
+    """Weights as integers and their exponent; without weights every row counts 1."""
+    if weights is None:
+        return [1] * n, 0
+    total = 0.0
+    for w in weights:
+        total += float(w)
+    shift = WEIGHT_BITS - frexp(total)[1]
+    return [int(v) for v in np.rint(np.ldexp(np.asarray(weights, dtype=float), shift))], shift
+
+
+def exact_mean(values, units):
+    fixed, shift = integers(np.asarray(values, dtype=float), LEAF_BITS)
+    return ldexp(float(sum(u * v for u, v in zip(units, fixed))), -shift) / float(sum(units))
+
+
+def weighted_quantile(values, units, level):
+    """Smallest value with at least ``level`` of the weight at or below it; the mean of two where it falls between."""
+    pairs = sorted((float(v), u) for v, u in zip(values, units) if u > 0)
+    target = level * float(sum(u for _, u in pairs))
+    below = 0
+    for i, (v, u) in enumerate(pairs):
+        below += u
+        if float(below) >= target:
+            if float(below) == target and i + 1 < len(pairs):
+                return 0.5 * v + 0.5 * pairs[i + 1][0]
+            return v
+    return pairs[-1][0]
+
+
+# ------------------------------------------------------------------------------------------- losses
+
+
+class LogLoss:
+    """Two classes, y in {0, 1}."""
+
+    step_limit = 36.0
+    quantile = None
+    outputs = 1
+
+    def start(self, y, units):
+        ones = sum(u for u, v in zip(units, y) if v == 1)
+        return [float(log(float(ones) / float(sum(units) - ones))[0])]
+
+    def derivatives(self, y, raw):
+        p = 1.0 / (1.0 + exp(-raw[0]))
+        return [y - p], [p * (1.0 - p)]
+
+    def values(self, y, raw):
+        f = raw[0]
+        return (np.maximum(f, 0.0) - y * f) + log(1.0 + exp(-np.abs(f)))
+
+
+class Multinomial:
+    step_limit = 36.0
+    quantile = None
+
+    def __init__(self, classes):
+        self.outputs = classes
+
+    def start(self, y, units):
+        total = float(sum(units))
+        shares = [float(sum(u for u, v in zip(units, y) if v == k)) / total for k in range(self.outputs)]
+        return [float(log(max(s, 2.0**-52))[0]) for s in shares]
+
+    def _log_sum(self, raw):
+        top = np.max(raw, axis=0)
+        total = np.zeros(raw.shape[1])
+        for k in range(self.outputs):
+            total = total + exp(raw[k] - top)
+        return top + log(total)
+
+    def derivatives(self, y, raw):
+        log_sum = self._log_sum(raw)
+        p = [exp(raw[k] - log_sum) for k in range(self.outputs)]
+        g = [np.where(y == k, 1.0, 0.0) - p[k] for k in range(self.outputs)]
+        return g, [v * (1.0 - v) for v in p]
+
+    def values(self, y, raw):
+        own = raw[y.astype(int), np.arange(len(y))]
+        return self._log_sum(raw) - own
+
+
+class SquaredError:
+    step_limit = inf
+    quantile = None
+    outputs = 1
+
+    def start(self, y, units):
+        return [exact_mean(y, units)]
+
+    def derivatives(self, y, raw):
+        return [y - raw[0]], [np.ones(len(y))]
+
+    def values(self, y, raw):
+        r = y - raw[0]
+        return 0.5 * r * r
+
+
+class Quantile:
+    step_limit = inf
+    outputs = 1
+
+    def __init__(self, level=0.5):
+        self.quantile = level
+
+    def start(self, y, units):
+        return [weighted_quantile(y, units, self.quantile)]
+
+    def derivatives(self, y, raw):
+        r = y - raw[0]
+        return [np.where(r > 0, self.quantile, np.where(r < 0, self.quantile - 1.0, 0.0))], [np.ones(len(y))]
+
+    def values(self, y, raw):
+        r = y - raw[0]
+        return np.where(r > 0, self.quantile * r, (self.quantile - 1.0) * r)
+
+
+class AbsoluteError(Quantile):
+    def derivatives(self, y, raw):
+        return [np.sign(y - raw[0])], [np.ones(len(y))]
+
+    def values(self, y, raw):
+        return np.abs(y - raw[0])
+
+
+class Huber:
+    """Quadratic near zero, linear beyond delta; delta is a quantile of the first absolute residuals."""
+
+    step_limit = inf
+    quantile = None
+    outputs = 1
+
+    def __init__(self, delta=None):
+        self.delta = delta
+
+    def start(self, y, units):
+        median = weighted_quantile(y, units, 0.5)
+        self.used = self.delta
+        if self.delta is None:
+            self.used = weighted_quantile(np.abs(y - median), units, 0.9) or float(np.max(np.abs(y - median)))
+        return [median]
+
+    def derivatives(self, y, raw):
+        r = y - raw[0]
+        a = np.abs(r)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            curvature = np.where(a <= self.used, 1.0, self.used / a)
+        return [np.where(a <= self.used, r, np.where(r > 0, self.used, -self.used))], [curvature]
+
+    def values(self, y, raw):
+        r = y - raw[0]
+        a = np.abs(r)
+        return np.where(a <= self.used, 0.5 * r * r, self.used * (a - 0.5 * self.used))
+
+
+class Poisson:
+    step_limit = 10.0
+    quantile = None
+    outputs = 1
+
+    def start(self, y, units):
+        return [float(log(exact_mean(y, units))[0])]
+
+    def derivatives(self, y, raw):
+        mean = exp(raw[0])
+        return [y - mean], [mean]
+
+    def values(self, y, raw):
+        return exp(raw[0]) - y * raw[0]
+
+
+# ------------------------------------------------------------------------------------------ binning
+
+
+def cut_points(column, units, max_bins):
+    """Thresholds between bins: one bin per value where they fit, else bins of about equal weight."""
+    pairs = sorted((float(v), u) for v, u in zip(column, units) if not np.isnan(v) and u > 0)
+    values, masses = [], []
+    for v, u in pairs:
+        if values and values[-1] == v:
+            masses[-1] += u
+        else:
+            values.append(v)
+            masses.append(u)
+    last_of_bin = range(len(values) - 1)
+    if len(values) > max_bins:
+        last_of_bin = _equal_weight_bins(masses, max_bins)
+    cuts = []
+    for i in last_of_bin:
+        a, b = values[i], values[i + 1]
+        middle = 0.5 * a + 0.5 * b
+        cuts.append(middle if a <= middle < b else a)
+    return cuts
+
+
+def _equal_weight_bins(masses, max_bins):
+    """Indices of the last value of every bin but the last. A value heavier than a bin stands alone."""
+    total = float(sum(masses))
+    heavy = [float(m) * max_bins >= total for m in masses]
+    light_left = sum(m for m, h in zip(masses, heavy) if not h)
+    light_bins = max(max_bins - sum(heavy), 1)
+    ends, inside = [], 0
+    for i, mass in enumerate(masses[:-1]):
+        if len(ends) == max_bins - 1:
+            break
+        inside += mass
+        aim = float(light_left) / light_bins
+        full = heavy[i] or float(inside) >= aim or (heavy[i + 1] and float(inside) >= 0.5 * aim)
+        if full:
+            ends.append(i)
+            if heavy[i]:
+                light_left -= inside - mass
+            else:
+                light_left -= inside
+                light_bins = max(light_bins - 1, 1)
+            inside = 0
+    return ends
+
+
+# ------------------------------------------------------------------------------------------- ledger
+
+
+@dataclass
+class Ledger:
+    """What is owned, what was paid, what everything costs now."""
+
+    prices: list
+    budget: float = inf
+    owned: dict = field(default_factory=dict)  # feature -> price paid, in order of purchase
+
+    def price(self, f):
+        return 0.0 if f in self.owned else float(self.prices[f])
+
+    def paid(self):
+        total = 0.0
+        for price in self.owned.values():
+            total += price
+        return total
+
+    def can_buy(self, f):
+        if f in self.owned:
+            return True
+        price = self.price(f)
+        return not isinf(price) and self.paid() + price <= self.budget * (1.0 + 1e-9)
+
+
+# --------------------------------------------------------------------------------------------- tree
+
+
+@dataclass
+class Options:
+    mu: float = 1e-3
+    mu_unit: str = "share"
+    prices: list | None = None
+    budget: float = inf
+    learning_rate: float = 0.1
+    max_iter: int = 10
+    max_depth: int = 4
+    min_samples_leaf: int = 20
+    l2: float = 0.0
+    max_bins: int = 255
+    leaf_values: str = "newton"
+    init: str = "prior"
+    stop: str = "paid"
+
+
+@dataclass
+class Node:
+    rows: np.ndarray  # which training rows are here (mask)
+    feature: int = -1
+    threshold: float = inf
+    missing_left: bool = False
+    gain: float = 0.0
+    children: tuple | None = None
+    value: float = 0.0
+
+
+@dataclass
+class Split:
+    gain: float
+    feature: int
+    threshold: float
+    missing_left: bool
+    left: np.ndarray
+
+
+class Data:
+    def __init__(self, X, y, weights, max_bins):
+        keep = np.ones(len(y), bool) if weights is None else np.asarray(weights) > 0
+        self.X, self.y = np.asarray(X, dtype=float)[keep], np.asarray(y, dtype=float)[keep]
+        weights = None if weights is None else np.asarray(weights, dtype=float)[keep]
+        self.units, self.unit_shift = weight_units(weights, len(self.y))
+        self.cuts = [cut_points(c, self.units, max_bins) for c in self.X.T]
+
+
+def split_gain(gl, wl, gr, wr, factor):
+    """1/2 (GL^2/WL + GR^2/WR - G^2/W), in a form without cancellation that treats both sides alike."""
+    numerator = gl * wr - gr * wl
+    return (numerator * numerator) / (wl * wr) * factor
+
+
+def best_split_of_column(data, q, factor, rows, f, min_weight):
+    """The best raw split of one node on one column: lowest threshold first, missing right before left."""
+    column = data.X[:, f]
+    missing = np.isnan(column)
+    cuts = list(data.cuts[f]) + ([inf] if missing.any() else [])
+    sides = (False, True) if missing.any() else (False,)
+    best = None
+    for cut in cuts:
+        for missing_left in sides:
+            left = rows & np.where(missing, missing_left, column <= cut)
+            right = rows & ~left
+            wl = sum(data.units[i] for i in np.flatnonzero(left))
+            wr = sum(data.units[i] for i in np.flatnonzero(right))
+            if wl < min_weight or wr < min_weight:
+                continue
+            gl = sum(data.units[i] * q[i] for i in np.flatnonzero(left))
+            gr = sum(data.units[i] * q[i] for i in np.flatnonzero(right))
+            gain = split_gain(float(gl), float(wl), float(gr), float(wr), factor)
+            if gain > 0 and (best is None or gain > best.gain):
+                if not (rows & missing).any():  # nothing learned about missing: the heavier side
+                    missing_side = wl >= wr
+                else:
+                    missing_side = missing_left
+                best = Split(gain, f, cut, bool(missing_side), left)
+    return best
+
+
+def column_splits(data, q, shift, rows, options):
+    """The best raw split of every column, or None where none is allowed."""
+    total = sum(data.units[i] for i in np.flatnonzero(rows))
+    min_weight = ldexp(options.min_samples_leaf, data.unit_shift)
+    factor = ldexp(0.5, -2 * shift - data.unit_shift) / float(total)
+    return [best_split_of_column(data, q, factor, rows, f, min_weight) for f in range(data.X.shape[1])]
+
+
+def preference(split, node_index, ledger, mu):
+    """Sort key: the largest net gain, then owned, cheap, low column, low threshold, low node."""
+    price = ledger.price(split.feature)
+    net = split.gain - mu * price
+    return (-net, split.feature not in ledger.owned, price, split.feature, split.threshold, node_index)
+
+
+def best_of_level(open_nodes, splits, ledger, mu, stop):
+    choices = []
+    for i in open_nodes:
+        for s in splits[i]:
+            if s is not None and ledger.can_buy(s.feature):
+                choices.append((preference(s, i, ledger, mu), i, s))
+    if not choices:
+        return None
+    key, i, s = min(choices, key=lambda c: c[0])
+    if stop == "paid" and not -key[0] > 0:
+        return None
+    return i, s
+
+
+def grow(data, q, shift, ledger, mu, options, purchases):
+    """One tree, level by level; purchases change the prices for the rest of this very tree."""
+    root = Node(np.ones(len(data.y), bool))
+    level, root_splits = [root], None
+    for _ in range(options.max_depth):
+        splits = [column_splits(data, q, shift, node.rows, options) for node in level]
+        root_splits = root_splits or splits[0]
+        open_nodes, chosen = list(range(len(level))), {}
+        while open_nodes:
+            found = best_of_level(open_nodes, splits, ledger, mu, options.stop)
+            if found is None:
+                break
+            i, split = found
+            if split.feature not in ledger.owned:
+                purchases.append((split.feature, split.gain))
+                ledger.owned[split.feature] = ledger.price(split.feature)
+            chosen[i] = split
+            open_nodes.remove(i)
+        for i, node in enumerate(level):
+            if i in chosen:
+                s = chosen[i]
+                node.feature, node.threshold, node.missing_left, node.gain = (
+                    s.feature,
+                    s.threshold,
+                    s.missing_left,
+                    s.gain,
+                )
+                node.children = (Node(s.left), Node(node.rows & ~s.left))
+        level = [child for node in level if node.children for child in node.children]
+        if not level:
+            break
+    return root, root_splits
+
+
+def breadth_first(root):
+    nodes = [root]
+    for node in nodes:
+        if node.children:
+            nodes.extend(node.children)
+    return nodes
+
+
+def set_leaf_values(data, root, g, h, raw, loss, options):
+    gi, g_shift = integers(g, LEAF_BITS)
+    hi, h_shift = integers(h, LEAF_BITS)
+    for node in breadth_first(root):
+        if node.children:
+            continue
+        rows = np.flatnonzero(node.rows)
+        if loss.quantile is not None and options.leaf_values == "newton":
+            units = [data.units[i] for i in rows]
+            value = weighted_quantile((data.y - raw)[rows], units, loss.quantile)
+        else:
+            top = ldexp(float(sum(data.units[i] * gi[i] for i in rows)), -g_shift)
+            if options.leaf_values == "newton":
+                bottom = ldexp(float(sum(data.units[i] * hi[i] for i in rows)), -h_shift)
+            else:
+                bottom = float(sum(data.units[i] for i in rows))
+            bottom = bottom + ldexp(options.l2, data.unit_shift)
+            value = top / bottom if bottom > 0 else 0.0
+            value = min(max(value, -loss.step_limit), loss.step_limit)
+        node.value = options.learning_rate * value
+
+
+# ----------------------------------------------------------------------------------------- boosting
+
+
+@dataclass
+class Model:
+    start: list
+    trees: list  # one list of roots (one per output) for each iteration
+    owned: dict
+    purchases: list  # for each iteration: [(feature, raw gain), ...]
+    raw: np.ndarray
+    mu: float
+    mu_max: float
+    impurity: float
+    train_loss: list
+    converged: bool
+
+
+def half_variance(q, shift, units, unit_shift):
+    """1/2 sum w (g - mean)^2."""
+    w = sum(units)
+    s1 = sum(u * v for u, v in zip(units, q))
+    s2 = sum(u * v * v for u, v in zip(units, q))
+    return ldexp(float(s2 * w - s1 * s1), -2 * shift - unit_shift) / float(w) * 0.5
+
+
+def mean_loss(loss, data, raw):
+    values = loss.values(data.y, raw)
+    return float(np.dot(values, np.array(data.units, dtype=float)) / sum(data.units))
+
+
+def fit(X, y, options, loss, weights=None):
+    data = Data(X, y, weights, options.max_bins)
+    d = data.X.shape[1]
+    ledger = Ledger([1.0] * d if options.prices is None else list(options.prices), options.budget)
+    start = loss.start(data.y, data.units)
+    if options.init == "zero":
+        start = [0.0] * loss.outputs
+    raw = np.repeat(np.array(start)[:, None], len(data.y), axis=1)
+    impurity = 0.0
+    for g in loss.derivatives(data.y, raw)[0]:
+        q, shift = integers(g, GRADIENT_BITS)
+        impurity += half_variance(q, shift, data.units, data.unit_shift)
+    mu = options.mu * impurity if options.mu_unit == "share" else options.mu
+    model = Model(start, [], ledger.owned, [], raw, mu, 0.0, impurity, [mean_loss(loss, data, raw)], False)
+    for iteration in range(options.max_iter):
+        gs, hs = loss.derivatives(data.y, raw)
+        trees, purchases = [], []
+        for k in range(loss.outputs):
+            q, shift = integers(gs[k], GRADIENT_BITS)
+            root, root_splits = grow(data, q, shift, ledger, mu, options, purchases)
+            if iteration == 0:
+                ratios = [
+                    s.gain / ledger.prices[s.feature]
+                    for s in root_splits
+                    if s is not None and 0 < ledger.prices[s.feature] < inf
+                ]
+                model.mu_max = max([model.mu_max, *ratios])
+            set_leaf_values(data, root, gs[k], hs[k], raw[k], loss, options)
+            trees.append(root)
+        for k, root in enumerate(trees):
+            for node in breadth_first(root):
+                if not node.children:
+                    raw[k, node.rows] += node.value
+        model.trees.append(trees)
+        model.purchases.append(purchases)
+        model.train_loss.append(mean_loss(loss, data, raw))
+        if all(not root.children for root in trees):
+            model.converged = True
+            break
+    if options.mu_unit == "share" and impurity > 0:
+        model.mu_max /= impurity
+    return model
+
+
+def predict_raw(model, X):
+    """Raw predictions, one row per output."""
+    X = np.asarray(X, dtype=float)
+    raw = np.repeat(np.array(model.start)[:, None], len(X), axis=1)
+    for trees in model.trees:
+        for k, root in enumerate(trees):
+            for i, row in enumerate(X):
+                node = root
+                while node.children:
+                    v = row[node.feature]
+                    left = node.missing_left if np.isnan(v) else v <= node.threshold
+                    node = node.children[0 if left else 1]
+                raw[k, i] += node.value
+    return raw
