@@ -1,0 +1,112 @@
+"""Descriptions that several estimators share, written once and put into their docstrings."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TypeVar
+
+T = TypeVar("T", bound=type)
+
+PARAMETERS = """\
+mu : float, default=1e-3
+    What a price of 1 weighs against the loss: a split on a feature that is not owned yet must gain more than
+    ``mu`` times its price. Larger values buy fewer features.
+mu_unit : {"share", "absolute"}, default="share"
+    "share": ``mu`` is a share of the impurity of the gradients before the first tree, so that one value means
+    the same for any number of rows. "absolute": the units of the paper.
+costs : array-like of shape (n_features,), mapping or None, default=None
+    Prices by position or by feature name; features that a mapping leaves out cost 1, as all do with None.
+    Zero is free, infinity is never.
+budget : float or None, default=None
+    The most that may be paid in all; with prices of 1, the most features.
+learning_rate : float, default=0.1
+    Factor on every tree.
+max_iter : int, default=500
+    The most iterations; each grows one tree, or one per class for more than two classes.
+max_depth : int or None, default=4
+    The deepest tree; None sets no limit.
+min_samples_leaf : int, default=20
+    The least total weight of a leaf: rows, where no weights are given.
+l2_regularization : float, default=0.0
+    Added to the denominator of every leaf value.
+max_bins : int, default=255
+    The most bins of a column, missing values apart; at most 255.
+%(loss)s
+leaf_values : {"newton", "gradient"}, default="newton"
+    A Newton step, or the mean of the gradient as in the paper. Splits are the same criterion in both.
+    Losses without curvature use a quantile of the residuals with "newton".
+init : {"prior", "zero"}, default="prior"
+    Where boosting starts: at the best constant, or at zero as in the paper.
+stop : {"paid", "never"}, default="paid"
+    "paid": a split is made only if its gain exceeds its price. "never": prices only steer which split is
+    made, as in the authors' released code.
+early_stopping : bool, default=False
+    Stop when the validation loss has not fallen for ``n_iter_no_change`` iterations, and keep the best one.
+validation_fraction : float, default=0.1
+    Share of rows set aside for that, unless fit is given ``X_val`` and ``y_val``.
+n_iter_no_change : int, default=20
+    Patience of early stopping.
+tol : float, default=0.0
+    By how much the validation loss must fall to count.%(more)s
+warm_start : bool, default=False
+    Go on from the last fit, with its features still owned: fitting twice with a growing ``max_iter`` gives the
+    same model as one long fit.
+random_state : int, RandomState or None, default=None
+    Decides which rows are set aside by early stopping. Nothing else is random.
+n_jobs : int or None, default=None
+    Threads; None means all cores. The model does not depend on it.
+verbose : int, default=0
+    1 shows a line of progress.
+"""
+
+ATTRIBUTES = """\
+support_ : ndarray of shape (n_features_in_,)
+    Which features are owned at the best iteration.
+selected_features_ : ndarray
+    The same as column numbers, in order of purchase.
+n_features_selected_ : int
+    How many.
+total_cost_ : float
+    What was paid for them.
+mu_, mu_max_ : float
+    The mu used, and the smallest at which no root split pays, so nothing is bought (free features apart); both
+    in the unit given.
+n_iter_, best_iteration_ : int
+    Iterations run, and how many of them predictions use.
+stop_reason_ : str
+    "max_iter", "converged" (no split pays any more) or "early_stopping".
+feature_importances_ : ndarray of shape (n_features_in_,)
+    Sum of the raw gains of each feature's splits, prices apart.
+history_ : dict of lists
+    For every iteration, and for the start value as entry 0: "iteration", "train_loss", "validation_loss"
+    (NaN without validation rows), "n_features", "price_paid", "bought" (columns) and "raw_gain" (of the
+    splits that bought them).
+n_features_in_ : int
+    Number of columns seen in fit.
+feature_names_in_ : ndarray of str
+    Their names, where the table has any.
+"""
+
+
+def shared_descriptions(loss: str, more: str = "", attributes: str = "") -> object:
+    """Fill ``<parameters>`` and ``<attributes>`` in a class's docstring.
+
+    Parameters
+    ----------
+    loss : str
+        What the ``loss`` parameter may be.
+    more : str, default=""
+        Parameters that only this class has.
+    attributes : str, default=""
+        Attributes that only this class has.
+    """
+
+    def fill(cls: T) -> T:
+        parameters = PARAMETERS % {"loss": loss, "more": more and f"\n{more}"}
+        doc = cls.__doc__ or ""
+        doc = doc.replace("    <parameters>", textwrap.indent(parameters.strip(), "    "))
+        doc = doc.replace("    <attributes>", textwrap.indent((attributes + ATTRIBUTES).strip(), "    "))
+        cls.__doc__ = doc
+        return cls
+
+    return fill

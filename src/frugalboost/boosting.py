@@ -1,0 +1,177 @@
+"""From a table in bins to a model: one call of the core, or the continuation of an earlier one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frugalboost import _core
+from frugalboost.binning import Thresholds
+from frugalboost.ensemble import Ensemble
+from frugalboost.losses import BuiltIn, Loss
+from frugalboost.params import Params
+
+Floats = NDArray[np.float64]
+Observer = Callable[[int, float, float, int, float], None]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A table, what is to be predicted, and how much each row counts (None: all the same)."""
+
+    X: NDArray[np.generic]
+    y: Floats
+    weights: Floats | None = None
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+
+@dataclass(frozen=True)
+class Purchases:
+    """What was bought, in order."""
+
+    feature: NDArray[np.int32]
+    price: Floats
+    gain: Floats  # raw gain of the split that bought it
+    iteration: NDArray[np.int32]  # counted from 1
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The state after each iteration; entry 0 is the start value alone."""
+
+    train_loss: Floats
+    validation_loss: Floats  # NaN: no validation rows
+    n_features: NDArray[np.int32]
+    cost: Floats
+
+
+@dataclass(frozen=True)
+class Model:
+    """Everything that boosting leaves behind."""
+
+    ensemble: Ensemble
+    purchases: Purchases
+    curve: Curve
+    prices: Floats  # of all features, before anything was bought
+    impurity: float
+    mu_max: float  # in the unit given
+    best_iteration: int
+    ending: str  # "max_iter", "converged" or "early_stopping"
+
+    @property
+    def n_iterations(self) -> int:
+        """Iterations that were run, the best one or not."""
+        return self.ensemble.n_iterations
+
+    def bought_until(self, iteration: int) -> NDArray[np.int32]:
+        """Features owned after so many iterations, in order of purchase."""
+        return self.purchases.feature[self.purchases.iteration <= iteration]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is to be fitted, how, and at which prices."""
+
+    train: Rows
+    validation: Rows | None
+    thresholds: Thresholds
+    binned: _core.BinnedMatrix
+    loss: BuiltIn | Loss
+    outputs: int
+    prices: Floats
+    budget: float
+    params: Params
+
+
+def boost(task: Task, previous: Model | None, observer: Observer | None, threads: int) -> Model:
+    """Grow trees for a task, going on from an earlier model where one is given."""
+    validation = task.validation
+    binned_val = None if validation is None else task.thresholds.bin(validation.X, threads)
+    grown = _core.boost(
+        X=task.binned,
+        y=task.train.y,
+        weights=task.train.weights,
+        X_val=binned_val,
+        y_val=None if validation is None else validation.y,
+        weights_val=None if validation is None else validation.weights,
+        loss=task.loss.name if isinstance(task.loss, BuiltIn) else task.loss,
+        loss_parameter=task.loss.parameter if isinstance(task.loss, BuiltIn) else np.nan,
+        outputs=task.outputs,
+        prices=task.prices,
+        budget=task.budget,
+        params=task.params.to_core(),
+        progress=_progress(previous, task, threads),
+        observer=observer,
+        threads=threads,
+    )
+    return _joined(previous, grown, task.prices)
+
+
+def _progress(previous: Model | None, task: Task, threads: int) -> _core.Progress:
+    """Tell the core where an earlier fit stopped."""
+    progress = _core.Progress()
+    if previous is None:
+        return progress
+    trees, iterations = previous.ensemble, previous.n_iterations
+    progress.iterations = iterations
+    progress.start = trees.start.tolist()
+    progress.features = previous.purchases.feature.tolist()
+    progress.prices = previous.purchases.price.tolist()
+    progress.gains = previous.purchases.gain.tolist()
+    raw = trees.raw(task.train.X, iterations, threads).ravel()
+    raw_val = None
+    if task.validation is not None:
+        raw_val = trees.raw(task.validation.X, iterations, threads).ravel()
+        progress.best_iteration, progress.best_loss = _best_so_far(
+            previous.curve.validation_loss, task.params.tol
+        )
+    progress.set_raw(raw, raw_val)
+    return progress
+
+
+def _best_so_far(losses: Floats, tol: float) -> tuple[int, float]:
+    """Judge earlier iterations as the core would have; without earlier validation rows nothing is known."""
+    best, best_loss = 0, float("inf")
+    for i, loss in enumerate(losses.tolist()):
+        if i == 0 or loss < best_loss - tol:
+            best, best_loss = i, loss
+    if np.isnan(losses).any():
+        return len(losses) - 1, float("inf")
+    return best, best_loss
+
+
+def _joined(previous: Model | None, grown: _core.Boosted, prices: Floats) -> Model:
+    trees = Ensemble.from_core(grown)
+    curve = {
+        "train_loss": np.asarray(grown.train_loss),
+        "validation_loss": np.asarray(grown.validation_loss),
+        "n_features": np.asarray(grown.features),
+        "cost": np.asarray(grown.cost),
+    }
+    bought_iteration = np.asarray(grown.bought_iteration)
+    if previous is not None:
+        trees = previous.ensemble.followed_by(trees)
+        # The first new record repeats the last old one.
+        curve = {k: np.concatenate([getattr(previous.curve, k), v[1:]]) for k, v in curve.items()}
+        bought_iteration = np.concatenate([previous.purchases.iteration, bought_iteration])
+    purchases: dict[str, Any] = {
+        "feature": np.asarray(grown.bought),
+        "price": np.asarray(grown.bought_price),
+        "gain": np.asarray(grown.bought_gain),
+    }
+    return Model(
+        ensemble=trees,
+        purchases=Purchases(**purchases, iteration=bought_iteration),
+        curve=Curve(**curve),
+        prices=prices if previous is None else previous.prices,
+        impurity=grown.impurity,
+        mu_max=grown.mu_max if previous is None else previous.mu_max,
+        best_iteration=grown.best_iteration,
+        ending=grown.ending.name,
+    )

@@ -1,0 +1,102 @@
+"""Trees as flat arrays, and what they predict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frugalboost import _core
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Ensemble:
+    """All trees in parallel arrays, nodes of a tree breadth first.
+
+    Tree ``t`` owns the nodes ``tree_begin[t]`` to ``tree_begin[t + 1]`` and belongs to output ``t % n_outputs``.
+    """
+
+    start: Floats  # raw prediction before the first tree, one per output
+    tree_begin: NDArray[np.int64]
+    feature: NDArray[np.int32]  # -1: a leaf
+    left: NDArray[np.int32]  # counted from the tree's first node; the right child is the next
+    missing_left: NDArray[np.uint8]
+    threshold: Floats  # x <= threshold goes left
+    value: Floats  # what a leaf adds, learning rate included
+    gain: Floats  # raw gain of a split, prices apart
+    weight: Floats  # total weight of the training rows
+
+    @classmethod
+    def from_core(cls, grown: _core.Boosted) -> Ensemble:
+        """Take over the trees of one call of the core."""
+        return cls(**{f.name: np.asarray(getattr(grown, f.name)) for f in fields(cls)})
+
+    @property
+    def n_outputs(self) -> int:
+        """Trees in one iteration."""
+        return len(self.start)
+
+    @property
+    def n_iterations(self) -> int:
+        """Iterations of boosting that these trees took."""
+        return (len(self.tree_begin) - 1) // self.n_outputs
+
+    def followed_by(self, later: Ensemble) -> Ensemble:
+        """Return an ensemble of these trees and then the later ones."""
+        arrays = {
+            f.name: np.concatenate([getattr(self, f.name), getattr(later, f.name)]) for f in fields(self)
+        }
+        arrays["start"] = self.start
+        arrays["tree_begin"] = np.concatenate([self.tree_begin, later.tree_begin[1:] + self.tree_begin[-1]])
+        return Ensemble(**arrays)
+
+    def check(self, n_features: int) -> None:
+        """Raise ValueError where the arrays do not describe trees over so many features."""
+        _core.check_trees(*self._walkable(), n_features)
+
+    def raw(self, X: NDArray[np.generic], iterations: int, threads: int) -> Floats:
+        """Return raw predictions, one row per output."""
+        raw = np.repeat(self.start[:, None], len(X), axis=1)
+        _core.add_trees(*self._walkable(), X, 0, iterations * self.n_outputs, raw, threads)
+        return raw
+
+    def staged_raw(self, X: NDArray[np.generic], iterations: int, threads: int) -> Iterator[Floats]:
+        """Yield raw predictions after each iteration; the same array, changed in place."""
+        raw = np.repeat(self.start[:, None], len(X), axis=1)
+        for i in range(iterations):
+            _core.add_trees(
+                *self._walkable(), X, i * self.n_outputs, (i + 1) * self.n_outputs, raw, threads
+            )
+            yield raw
+
+    def feature_gains(self, n_features: int, iterations: int) -> Floats:
+        """Sum of the raw gains of every feature's splits."""
+        nodes = slice(0, self.tree_begin[iterations * self.n_outputs])
+        feature, gain = self.feature[nodes], self.gain[nodes]
+        split = feature >= 0
+        return np.bincount(feature[split], weights=gain[split], minlength=n_features)
+
+    def _walkable(
+        self,
+    ) -> tuple[
+        Floats,
+        NDArray[np.int64],
+        NDArray[np.int32],
+        NDArray[np.int32],
+        NDArray[np.uint8],
+        Floats,
+        Floats,
+    ]:
+        return (
+            self.start,
+            self.tree_begin,
+            self.feature,
+            self.left,
+            self.missing_left,
+            self.threshold,
+            self.value,
+        )

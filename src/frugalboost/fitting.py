@@ -1,0 +1,118 @@
+"""One fit from checked rows to a model: set rows aside, bin, boost, and remember what a continued fit needs."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import train_test_split
+
+from frugalboost import _core
+from frugalboost.binning import Thresholds
+from frugalboost.boosting import Model, Rows, Task, boost
+from frugalboost.losses import BuiltIn, Loss
+from frugalboost.params import Params
+from frugalboost.progress import ProgressLine
+
+Floats = NDArray[np.float64]
+
+ENDINGS = {
+    "max_iter": "max_iter was reached",
+    "converged": "no split pays for itself any more",
+    "early_stopping": "the validation loss has stopped falling",
+}
+
+
+@dataclass(frozen=True)
+class Job:
+    """What an estimator asks for."""
+
+    params: Params
+    loss: BuiltIn | Loss
+    outputs: int
+    prices: Floats
+    budget: float
+    max_bins: int
+    validation_fraction: float
+    stratify: bool
+    seed: int  # decides which rows are set aside
+    verbose: bool
+    threads: int
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What a continued fit needs of the one before."""
+
+    model: Model
+    thresholds: Thresholds | None  # None: the model came from a file, which does not hold them
+    seed: int
+    fingerprint: tuple[int, str] | None
+
+
+def run(job: Job, train: Rows, validation: Rows | None, memory: Memory | None) -> tuple[Model, Memory]:
+    """Fit, or go on from what is remembered."""
+    train = _that_count(train)
+    seed = job.seed if memory is None else memory.seed
+    if validation is not None:
+        validation = _that_count(validation)
+    elif job.params.early_stopping:
+        train, validation = _set_aside(train, job, seed)
+    thresholds = None if memory is None else memory.thresholds
+    if thresholds is None:
+        thresholds = Thresholds.find(train.X, train.weights, job.max_bins, job.threads)
+    binned = thresholds.bin(train.X, job.threads)
+    fingerprint = _fingerprint(job, train, binned)
+    if memory is not None and memory.model.ending == "converged" and memory.fingerprint == fingerprint:
+        return memory.model, memory  # one long fit would have stopped here too
+    previous = None if memory is None else memory.model
+    task = Task(
+        train, validation, thresholds, binned, job.loss, job.outputs, job.prices, job.budget, job.params
+    )
+    model = _with_progress(task, previous, job)
+    return model, Memory(model, thresholds, seed, fingerprint)
+
+
+def _with_progress(task: Task, previous: Model | None, job: Job) -> Model:
+    if not job.verbose:
+        return boost(task, previous, None, job.threads)
+    line = ProgressLine(0 if previous is None else previous.n_iterations, job.params.max_iter)
+    model = boost(task, previous, line, job.threads)
+    line.close(f"stopped: {ENDINGS[model.ending]}")
+    return model
+
+
+def _that_count(rows: Rows) -> Rows:
+    """Leave out rows of weight zero: they must not even move a threshold."""
+    if rows.weights is None or (rows.weights > 0).all():
+        return rows
+    keep = rows.weights > 0
+    return Rows(rows.X[keep], rows.y[keep], rows.weights[keep])
+
+
+def _set_aside(rows: Rows, job: Job, seed: int) -> tuple[Rows, Rows]:
+    arrays = [rows.X, rows.y] + ([] if rows.weights is None else [rows.weights])
+    try:
+        parts = train_test_split(
+            *arrays,
+            test_size=job.validation_fraction,
+            stratify=rows.y if job.stratify else None,
+            random_state=seed,
+        )
+    except ValueError as error:
+        raise ValueError(
+            f"early_stopping: {len(rows)} rows can't be split with "
+            f"validation_fraction={job.validation_fraction:g}. {error}"
+        ) from None
+    return Rows(*parts[0::2]), Rows(*parts[1::2])
+
+
+def _fingerprint(job: Job, train: Rows, binned: _core.BinnedMatrix) -> tuple[int, str]:
+    """All that decides which trees are grown, so that a converged fit is known again."""
+    checksum = zlib.crc32(np.asarray(binned.bytes))
+    for array in (train.y, train.weights, job.prices):
+        if array is not None:
+            checksum = zlib.crc32(np.ascontiguousarray(array), checksum)
+    return checksum, repr((replace(job.params, max_iter=0), job.budget, job.loss))

@@ -1,0 +1,42 @@
+"""The settings of a fit as one frozen object, passed whole from the estimator down to the core."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from frugalboost import _core
+
+_ENUMS = {
+    "mu_unit": _core.MuUnit,
+    "leaf_values": _core.LeafValues,
+    "init": _core.Init,
+    "stop": _core.Stop,
+}
+
+
+@dataclass(frozen=True)
+class Params:
+    """What the boosting loop needs to know; names and meanings are those of the estimators."""
+
+    mu: float
+    mu_unit: str
+    learning_rate: float
+    max_iter: int
+    max_depth: int
+    min_samples_leaf: float
+    l2_regularization: float
+    leaf_values: str
+    init: str
+    stop: str
+    early_stopping: bool
+    n_iter_no_change: int
+    tol: float
+
+    def to_core(self) -> _core.Params:
+        """Return the same settings as the core's record."""
+        core = _core.Params()
+        for field in fields(self):
+            value = getattr(self, field.name)
+            enum = _ENUMS.get(field.name)
+            setattr(core, field.name, getattr(enum, value) if enum else value)
+        return core

@@ -1,0 +1,171 @@
+"""The core against the oracle: every split, purchase, raw gain, leaf and prediction, to the last bit."""
+
+import warnings
+
+import numpy as np
+import pytest
+import reference
+from hypothesis import given
+from hypothesis import strategies as st
+
+from frugalboost import GBFSClassifier, GBFSRegressor
+from frugalboost.losses import Huber, Quantile
+
+LOSSES = {
+    "log_loss": (GBFSClassifier, "log_loss", reference.LogLoss),
+    "squared_error": (GBFSRegressor, "squared_error", reference.SquaredError),
+    "absolute_error": (GBFSRegressor, "absolute_error", reference.AbsoluteError),
+    "quantile": (GBFSRegressor, Quantile(0.3), lambda: reference.Quantile(0.3)),
+    "huber": (GBFSRegressor, "huber", reference.Huber),
+    "huber_delta": (GBFSRegressor, Huber(0.7), lambda: reference.Huber(0.7)),
+    "poisson": (GBFSRegressor, "poisson", reference.Poisson),
+}
+
+
+@st.composite
+def columns(draw, n):
+    """A column: continuous, few values, duplicated, constant, or mostly missing."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    kind = draw(st.sampled_from(["normal", "few", "binary", "constant", "tiny steps", "huge"]))
+    column = {
+        "normal": lambda: rng.normal(size=n),
+        "few": lambda: rng.integers(0, 4, n).astype(float),
+        "binary": lambda: rng.integers(0, 2, n).astype(float),
+        "constant": lambda: np.full(n, 3.0),
+        "tiny steps": lambda: 1.0 + rng.integers(0, 5, n) * 2.0**-52,
+        "huge": lambda: rng.normal(size=n) * 1e300,
+    }[kind]()
+    missing = draw(st.sampled_from([0.0, 0.0, 0.2, 1.0]))
+    column[rng.random(n) < missing] = np.nan
+    return column
+
+
+@st.composite
+def problems(draw):
+    """A table with ties, duplicates and missing values, a target, weights, prices and settings."""
+    n = draw(st.integers(2, 40))
+    X = np.column_stack([draw(columns(n)) for _ in range(draw(st.integers(1, 4)))])
+    if draw(st.booleans()):
+        X = np.column_stack([X, X[:, 0], -X[:, 0]])
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    name = draw(st.sampled_from([*LOSSES, "multinomial", "log_loss", "squared_error"]))
+    score = np.nan_to_num(np.clip(X, -3, 3)).sum(axis=1) + rng.normal(size=n)
+    if name in ("log_loss", "multinomial"):
+        classes = 2 if name == "log_loss" else draw(st.integers(3, 5))
+        y = np.clip(np.round(score).astype(int) % classes, 0, classes - 1)
+        y[:classes] = np.arange(classes)[:n]
+    elif name == "poisson":
+        y = rng.poisson(np.exp(np.clip(score, -2, 2))).astype(float)
+        y[0] = 1.0
+    else:
+        y = score if draw(st.booleans()) else np.round(score)
+    kind = draw(st.sampled_from(["none", "none", "integers", "reals"]))
+    weights = {"none": None, "integers": rng.integers(0, 4, n).astype(float), "reals": rng.random(n) * 3}[kind]
+    if weights is not None:
+        weights[:5] = np.maximum(weights[:5], 1.0)
+    prices = draw(st.lists(st.sampled_from([0.0, 0.5, 1.0, 1.0, 3.0, np.inf]), min_size=X.shape[1], max_size=X.shape[1]))
+    options = reference.Options(
+        mu=draw(st.sampled_from([0.0, 1e-3, 0.02, 0.1, 0.5])),
+        mu_unit=draw(st.sampled_from(["share", "absolute"])),
+        prices=prices if draw(st.booleans()) else None,
+        budget=draw(st.sampled_from([np.inf, np.inf, 1.0, 2.5])),
+        learning_rate=draw(st.sampled_from([0.1, 0.5, 1.0])),
+        max_iter=draw(st.integers(1, 4)),
+        max_depth=draw(st.integers(1, 4)),
+        min_samples_leaf=draw(st.sampled_from([1, 2, 3, 5])),
+        l2=draw(st.sampled_from([0.0, 1.0])),
+        max_bins=draw(st.sampled_from([255, 255, 2, 3, 5, 10])),
+        leaf_values=draw(st.sampled_from(["newton", "gradient"])),
+        init=draw(st.sampled_from(["prior", "zero"])),
+        stop=draw(st.sampled_from(["paid", "paid", "never"])),
+    )
+    return X, y, weights, name, options
+
+
+def fit_both(X, y, weights, name, options):
+    if name == "multinomial":
+        cls, loss, make = GBFSClassifier, "log_loss", lambda: reference.Multinomial(int(y.max()) + 1)
+    else:
+        cls, loss, make = LOSSES[name]
+    core = cls(
+        options.mu,
+        mu_unit=options.mu_unit,
+        costs=options.prices,
+        budget=None if np.isinf(options.budget) else options.budget,
+        learning_rate=options.learning_rate,
+        max_iter=options.max_iter,
+        max_depth=options.max_depth,
+        min_samples_leaf=options.min_samples_leaf,
+        l2_regularization=options.l2,
+        max_bins=options.max_bins,
+        loss=loss,
+        leaf_values=options.leaf_values,
+        init=options.init,
+        stop=options.stop,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        core.fit(X, y, sample_weight=weights)
+    return core, reference.fit(X, y, options, make(), weights)
+
+
+def assert_same(core, expected, X):
+    trees = core._model.ensemble
+    roots = [root for iteration in expected.trees for root in iteration]
+    assert len(trees.tree_begin) - 1 == len(roots)
+    np.testing.assert_array_equal(trees.start, expected.start)
+    for t, root in enumerate(roots):
+        nodes = reference.breadth_first(root)
+        own = slice(trees.tree_begin[t], trees.tree_begin[t + 1])
+        np.testing.assert_array_equal(trees.feature[own], [n.feature for n in nodes])
+        split = trees.feature[own] >= 0
+        for name in ("threshold", "missing_left", "gain", "value"):
+            ours = getattr(trees, name)[own]
+            np.testing.assert_array_equal(ours[split], [getattr(n, name) for n in nodes if n.children])
+            np.testing.assert_array_equal(ours[~split], [getattr(n, name) for n in nodes if not n.children])
+    bought = core.history_["bought"][1:]
+    assert bought == [[f for f, _ in p] for p in expected.purchases]
+    assert core.history_["raw_gain"][1:] == [[g for _, g in p] for p in expected.purchases]
+    assert list(core.selected_features_) == list(expected.owned)
+    assert core.total_cost_ == pytest.approx(sum(expected.owned.values()))
+    assert core.stop_reason_ == ("converged" if expected.converged else "max_iter")
+    np.testing.assert_allclose(core.history_["train_loss"], expected.train_loss, rtol=1e-9, atol=1e-12)
+    assert core.mu_max_ == pytest.approx(expected.mu_max, rel=1e-12)
+    raw = core._model.ensemble.raw(np.asarray(X, dtype=float), core.n_iter_, 1)
+    np.testing.assert_array_equal(raw, reference.predict_raw(expected, X))
+
+
+@given(problems())
+def test_core_agrees_with_reference(problem):
+    X, y, weights, name, options = problem
+    core, expected = fit_both(X, y, weights, name, options)
+    assert_same(core, expected, X)
+
+
+@pytest.mark.parametrize("name", [*LOSSES, "multinomial"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_every_loss_on_one_table(name, weighted):
+    """A fixed table on which every loss really splits, so that none is only tried where nothing happens."""
+    rng = np.random.default_rng(7)
+    X = np.round(rng.normal(size=(60, 4)), 1)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    score = np.nan_to_num(X[:, 0] + 2 * (X[:, 1] > 0)) + 0.1 * rng.normal(size=60)
+    y = {
+        "log_loss": (score > 1).astype(int),
+        "multinomial": np.digitize(score, [0, 1, 2]),
+        "poisson": rng.poisson(np.exp(np.clip(score, -2, 2))).astype(float),
+    }.get(name, score)
+    weights = rng.random(60) * 2 if weighted else None
+    options = reference.Options(mu=0.005, max_iter=6, max_depth=3, min_samples_leaf=3, max_bins=20)
+    core, expected = fit_both(X, y, weights, name, options)
+    assert core.n_features_selected_ >= 2
+    assert_same(core, expected, X)
+
+
+def test_reference_gain_is_the_textbook_formula():
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        gl, gr = rng.normal(size=2) * 100
+        wl, wr = rng.integers(1, 100, 2).astype(float)
+        textbook = 0.5 * (gl**2 / wl + gr**2 / wr - (gl + gr) ** 2 / (wl + wr))
+        assert reference.split_gain(gl, wl, gr, wr, 0.5 / (wl + wr)) == pytest.approx(textbook, rel=1e-9, abs=1e-9)
