@@ -1,5 +1,5 @@
-// The door between Python and the core: converts arrays, releases the interpreter lock, listens for Ctrl-C. No
-// algorithm lives here.
+// The door between Python and the core: converts arrays, releases the interpreter lock, listens for Ctrl-C.
+// No algorithm lives here.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -228,8 +228,8 @@ Boosted py_boost(const PyBinned& X, const Doubles& y, const std::optional<Double
 
 EnsembleView view_of(const Doubles& start, const Longs& tree_begin, const Ints& feature, const Ints& left,
                      const Flags& missing_left, const Doubles& threshold, const Doubles& value) {
-  return {span_of<double>(start),        span_of<std::int64_t>(tree_begin), span_of<std::int32_t>(feature),
-          span_of<std::int32_t>(left),   span_of<std::uint8_t>(missing_left), span_of<double>(threshold),
+  return {span_of<double>(start),      span_of<std::int64_t>(tree_begin),   span_of<std::int32_t>(feature),
+          span_of<std::int32_t>(left), span_of<std::uint8_t>(missing_left), span_of<double>(threshold),
           span_of<double>(value)};
 }
 
@@ -285,40 +285,48 @@ void bind_params(nb::module_& m) {
       .def_rw("features", &PyProgress::features)
       .def_rw("prices", &PyProgress::prices)
       .def_rw("gains", &PyProgress::gains)
-      .def("set_raw", [](PyProgress& p, const Doubles& raw, const std::optional<Doubles>& validation_raw) {
-        p.raw.assign(raw.data(), raw.data() + raw.size());
-        if (validation_raw)
-          p.validation_raw.assign(validation_raw->data(), validation_raw->data() + validation_raw->size());
-      }, "raw"_a, "validation_raw"_a.none());
+      .def(
+          "set_raw",
+          [](PyProgress& p, const Doubles& raw, const std::optional<Doubles>& validation_raw) {
+            p.raw.assign(raw.data(), raw.data() + raw.size());
+            if (validation_raw)
+              p.validation_raw.assign(validation_raw->data(), validation_raw->data() + validation_raw->size());
+          },
+          "raw"_a, "validation_raw"_a.none());
 }
 
 void bind_binning(nb::module_& m) {
-  m.def("find_thresholds",
-        [](const Matrix& X, const std::optional<Doubles>& weights, int max_bins, int threads) {
-          Thresholds t = without_lock(threads, [&](Context& context) {
-            Weights w = Weights::from(weights ? span_of<double>(*weights) : std::span<const double>(), X.shape(0));
-            return find_thresholds(table_of(X), w, max_bins, context);
-          });
-          return std::tuple(to_numpy(std::move(t.cuts)), to_numpy(std::move(t.offsets)),
-                            to_numpy(std::move(t.has_missing)));
-        },
-        "X"_a, "weights"_a.none(), "max_bins"_a, "threads"_a,
-        "Thresholds between the bins of every column: (cuts, offsets, has_missing).");
+  m.def(
+      "find_thresholds",
+      [](const Matrix& X, const std::optional<Doubles>& weights, int max_bins, int threads) {
+        Thresholds t = without_lock(threads, [&](Context& context) {
+          Weights w = Weights::from(weights ? span_of<double>(*weights) : std::span<const double>(), X.shape(0));
+          return find_thresholds(table_of(X), w, max_bins, context);
+        });
+        return std::tuple(to_numpy(std::move(t.cuts)), to_numpy(std::move(t.offsets)),
+                          to_numpy(std::move(t.has_missing)));
+      },
+      "X"_a, "weights"_a.none(), "max_bins"_a, "threads"_a,
+      "Thresholds between the bins of every column: (cuts, offsets, has_missing).");
   nb::class_<PyBinned>(m, "BinnedMatrix")
-      .def("__init__",
-           [](PyBinned* self, const Matrix& X, const Doubles& cuts, const Longs& offsets, const Flags& has_missing,
-              int threads) {
-             Thresholds t = thresholds_of(cuts, offsets, has_missing);
-             if (t.columns() != X.shape(1)) throw std::invalid_argument("X and the thresholds differ in columns.");
-             BinnedMatrix matrix =
-                 without_lock(threads, [&](Context& context) { return BinnedMatrix(table_of(X), t, context); });
-             new (self) PyBinned{std::move(t), std::move(matrix)};
-           },
-           "X"_a, "cuts"_a, "offsets"_a, "has_missing"_a, "threads"_a)
-      .def_prop_ro("bytes", [](const PyBinned& b) {
-        const auto& bytes = b.matrix.bytes();
-        return nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<1>>(bytes.data(), {bytes.size()}, nb::find(b));
-      }, "The bins as they lie in memory.");
+      .def(
+          "__init__",
+          [](PyBinned* self, const Matrix& X, const Doubles& cuts, const Longs& offsets, const Flags& has_missing,
+             int threads) {
+            Thresholds t = thresholds_of(cuts, offsets, has_missing);
+            if (t.columns() != X.shape(1)) throw std::invalid_argument("X and the thresholds differ in columns.");
+            BinnedMatrix matrix =
+                without_lock(threads, [&](Context& context) { return BinnedMatrix(table_of(X), t, context); });
+            new (self) PyBinned{std::move(t), std::move(matrix)};
+          },
+          "X"_a, "cuts"_a, "offsets"_a, "has_missing"_a, "threads"_a)
+      .def_prop_ro(
+          "bytes",
+          [](const PyBinned& b) {
+            const auto& bytes = b.matrix.bytes();
+            return nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<1>>(bytes.data(), {bytes.size()}, nb::find(b));
+          },
+          "The bins as they lie in memory.");
 }
 
 void bind_boosting(nb::module_& m) {
@@ -339,15 +347,19 @@ void bind_boosting(nb::module_& m) {
       .def_ro("best_iteration", &Boosted::best_iteration)
       .def_ro("ending", &Boosted::ending)
       .def_prop_ro("train_loss", column_of<double>(Field<double, Record>{records, &Record::train_loss}), fresh)
-      .def_prop_ro("validation_loss", column_of<double>(Field<double, Record>{records, &Record::validation_loss}), fresh)
+      .def_prop_ro("validation_loss", column_of<double>(Field<double, Record>{records, &Record::validation_loss}),
+                   fresh)
       .def_prop_ro("features", column_of<int>(Field<int, Record>{records, &Record::features}), fresh)
       .def_prop_ro("cost", column_of<double>(Field<double, Record>{records, &Record::cost}), fresh)
       .def_prop_ro("bought", column_of<int>(Field<int, Purchase>{purchases, &Purchase::feature}), fresh)
       .def_prop_ro("bought_price", column_of<double>(Field<double, Purchase>{purchases, &Purchase::price}), fresh)
       .def_prop_ro("bought_gain", column_of<double>(Field<double, Purchase>{purchases, &Purchase::gain}), fresh)
-      .def_prop_ro("bought_iteration", [](const Boosted& b) { return to_numpy(b.purchase_iterations); }, fresh)
-      .def_prop_ro("start", [](const Boosted& b) { return to_numpy(b.ensemble.start); }, fresh)
-      .def_prop_ro("tree_begin", [](const Boosted& b) { return to_numpy(b.ensemble.tree_begin); }, fresh)
+      .def_prop_ro(
+          "bought_iteration", [](const Boosted& b) { return to_numpy(b.purchase_iterations); }, fresh)
+      .def_prop_ro(
+          "start", [](const Boosted& b) { return to_numpy(b.ensemble.start); }, fresh)
+      .def_prop_ro(
+          "tree_begin", [](const Boosted& b) { return to_numpy(b.ensemble.tree_begin); }, fresh)
       .def_prop_ro("feature", node_array(&Tree::feature), fresh)
       .def_prop_ro("left", node_array(&Tree::left), fresh)
       .def_prop_ro("missing_left", node_array(&Tree::missing_left), fresh)
@@ -361,43 +373,47 @@ void bind_boosting(nb::module_& m) {
 }
 
 void bind_predict(nb::module_& m) {
-  m.def("check_trees",
-        [](const Doubles& start, const Longs& tree_begin, const Ints& feature, const Ints& left,
-           const Flags& missing_left, const Doubles& threshold, const Doubles& value, size_t features) {
-          view_of(start, tree_begin, feature, left, missing_left, threshold, value).check(features);
-        },
-        "start"_a, "tree_begin"_a, "feature"_a, "left"_a, "missing_left"_a, "threshold"_a, "value"_a, "features"_a,
-        "Raise ValueError where the arrays do not describe trees.");
-  m.def("add_trees",
-        [](const Doubles& start, const Longs& tree_begin, const Ints& feature, const Ints& left,
-           const Flags& missing_left, const Doubles& threshold, const Doubles& value, const Matrix& X, size_t first,
-           size_t last, RawMatrix raw, int threads) {
-          const EnsembleView view = view_of(start, tree_begin, feature, left, missing_left, threshold, value);
-          view.check(X.shape(1));
-          if (first > last || last > view.trees()) throw std::invalid_argument("There are not so many trees.");
-          if (raw.shape(0) != view.outputs() || raw.shape(1) != X.shape(0))
-            throw std::invalid_argument("raw must have one row per output and one column per row of X.");
-          without_lock(threads, [&](Context& context) {
-            add_trees(view, table_of(X), first, last, raw.data(), context);
-            return 0;
-          });
-        },
-        "start"_a, "tree_begin"_a, "feature"_a, "left"_a, "missing_left"_a, "threshold"_a, "value"_a, "X"_a,
-        "first"_a, "last"_a, "raw"_a, "threads"_a, "Add trees [first, last) to raw, in place.");
-  m.def("exp",
-        [](const Doubles& v) {
-          std::vector<double> out(v.size());
-          kernels().exponentials(v.size(), v.data(), out.data());
-          return to_numpy(std::move(out));
-        },
-        "v"_a, "exp with the same bits on every machine.");
-  m.def("log",
-        [](const Doubles& v) {
-          std::vector<double> out(v.size());
-          for (size_t i = 0; i < v.size(); ++i) out[i] = portable_log(v.data()[i]);
-          return to_numpy(std::move(out));
-        },
-        "v"_a, "Natural logarithm of positive, normal numbers, with the same bits on every machine.");
+  m.def(
+      "check_trees",
+      [](const Doubles& start, const Longs& tree_begin, const Ints& feature, const Ints& left,
+         const Flags& missing_left, const Doubles& threshold, const Doubles& value, size_t features) {
+        view_of(start, tree_begin, feature, left, missing_left, threshold, value).check(features);
+      },
+      "start"_a, "tree_begin"_a, "feature"_a, "left"_a, "missing_left"_a, "threshold"_a, "value"_a, "features"_a,
+      "Raise ValueError where the arrays do not describe trees.");
+  m.def(
+      "add_trees",
+      [](const Doubles& start, const Longs& tree_begin, const Ints& feature, const Ints& left,
+         const Flags& missing_left, const Doubles& threshold, const Doubles& value, const Matrix& X, size_t first,
+         size_t last, RawMatrix raw, int threads) {
+        const EnsembleView view = view_of(start, tree_begin, feature, left, missing_left, threshold, value);
+        view.check(X.shape(1));
+        if (first > last || last > view.trees()) throw std::invalid_argument("There are not so many trees.");
+        if (raw.shape(0) != view.outputs() || raw.shape(1) != X.shape(0))
+          throw std::invalid_argument("raw must have one row per output and one column per row of X.");
+        without_lock(threads, [&](Context& context) {
+          add_trees(view, table_of(X), first, last, raw.data(), context);
+          return 0;
+        });
+      },
+      "start"_a, "tree_begin"_a, "feature"_a, "left"_a, "missing_left"_a, "threshold"_a, "value"_a, "X"_a, "first"_a,
+      "last"_a, "raw"_a, "threads"_a, "Add trees [first, last) to raw, in place.");
+  m.def(
+      "exp",
+      [](const Doubles& v) {
+        std::vector<double> out(v.size());
+        kernels().exponentials(v.size(), v.data(), out.data());
+        return to_numpy(std::move(out));
+      },
+      "v"_a, "exp with the same bits on every machine.");
+  m.def(
+      "log",
+      [](const Doubles& v) {
+        std::vector<double> out(v.size());
+        for (size_t i = 0; i < v.size(); ++i) out[i] = portable_log(v.data()[i]);
+        return to_numpy(std::move(out));
+      },
+      "v"_a, "Natural logarithm of positive, normal numbers, with the same bits on every machine.");
 }
 
 }  // namespace

@@ -27,9 +27,7 @@ double between(double a, double b) {
 std::vector<size_t> equal_weight_bins(const std::vector<ValueMass>& values, int max_bins) {
   std::int64_t total = 0;
   for (const auto& v : values) total += v.mass;
-  auto heavy = [&](size_t i) {
-    return static_cast<double>(values[i].mass) * max_bins >= static_cast<double>(total);
-  };
+  auto heavy = [&](size_t i) { return static_cast<double>(values[i].mass) * max_bins >= static_cast<double>(total); };
   std::int64_t light_left = 0, inside = 0;
   int light_bins = max_bins;
   for (size_t i = 0; i < values.size(); ++i) {
@@ -59,8 +57,7 @@ std::vector<double> cuts_between(const std::vector<ValueMass>& values, int max_b
   if (values.size() <= static_cast<size_t>(max_bins)) {
     for (size_t i = 0; i + 1 < values.size(); ++i) cuts.push_back(between(values[i].value, values[i + 1].value));
   } else {
-    for (size_t i : equal_weight_bins(values, max_bins))
-      cuts.push_back(between(values[i].value, values[i + 1].value));
+    for (size_t i : equal_weight_bins(values, max_bins)) cuts.push_back(between(values[i].value, values[i + 1].value));
   }
   return cuts;
 }

@@ -13,7 +13,8 @@
 namespace frugal {
 namespace {
 
-// The smallest mu, in the unit given, at which no root split pays: max gain / price, moved to the exact last bit.
+// The smallest mu, in the unit given, at which no root split pays: max gain / price, moved to the exact last
+// bit.
 double natural_top(std::span<const double> root_gain, const Ledger& ledger, double unit) {
   double top = 0.0;
   auto priced = [&](size_t f) { return ledger.start_price(f) > 0 && ledger.start_price(f) < kInfinity; };
@@ -88,7 +89,8 @@ class Booster {
     for (double s : start) raw.insert(raw.end(), rows, s);
   }
 
-  // mu in absolute units; a share refers to the impurity of the gradients at the start value, all outputs added.
+  // mu in absolute units; a share refers to the impurity of the gradients at the start value, all outputs
+  // added.
   void set_mu() {
     loss_.mean(train_.target, raw_.data(), context_);
     for (int k = 0; k < outputs(); ++k) {
@@ -96,8 +98,7 @@ class Booster {
       gradients_.set(g_, *train_.target.weights, context_);
       out_.impurity += gradients_.impurity(*train_.target.weights, context_);
     }
-    if (!std::isfinite(out_.impurity))
-      throw std::domain_error("The gradients are too large to be squared. Rescale y.");
+    if (!std::isfinite(out_.impurity)) throw std::domain_error("The gradients are too large to be squared. Rescale y.");
     out_.mu = params_.mu_unit == MuUnit::share ? params_.mu * out_.impurity : params_.mu;
   }
 

@@ -21,10 +21,10 @@ struct Sample {
 // What an earlier fit left behind, for boosting to go on from.
 struct Progress {
   int iterations = 0;
-  std::vector<double> start;            // raw start values; empty: a new fit
+  std::vector<double> start;  // raw start values; empty: a new fit
   std::vector<Purchase> purchases;
   std::vector<double> raw, validation_raw;  // raw predictions so far, output after output
-  double best_loss = kInfinity;         // on the validation rows
+  double best_loss = kInfinity;             // on the validation rows
   int best_iteration = 0;
 };
 
@@ -41,19 +41,19 @@ enum class Ending { max_iter, converged, early_stopping };
 struct Boosted {
   Ensemble ensemble;  // the trees grown by this call
   std::vector<Record> records;
-  std::vector<Purchase> purchases;        // of all calls, in order
-  std::vector<int> purchase_iterations;   // of this call's, counted from 1
-  double impurity = 0.0;                  // 1/2 sum w (g - mean)^2 at the start value
-  double mu = 0.0;                        // in absolute units
-  double mu_max = 0.0;                    // in the unit given; only for a new fit
+  std::vector<Purchase> purchases;       // of all calls, in order
+  std::vector<int> purchase_iterations;  // of this call's, counted from 1
+  double impurity = 0.0;                 // 1/2 sum w (g - mean)^2 at the start value
+  double mu = 0.0;                       // in absolute units
+  double mu_max = 0.0;                   // in the unit given; only for a new fit
   int iterations = 0, best_iteration = 0;
   Ending ending = Ending::max_iter;
 };
 
 using Observer = std::function<void(const Record&)>;
 
-// Grows trees until max_iter, until nothing pays any more, or until the validation loss stops falling. `ledger`
-// is charged for what is bought.
+// Grows trees until max_iter, until nothing pays any more, or until the validation loss stops falling.
+// `ledger` is charged for what is bought.
 Boosted boost(const Sample& train, const Sample* validation, const Thresholds& thresholds, Loss& loss, Ledger ledger,
               const Params& params, const Progress& from, const Observer& observer, Context& context);
 

@@ -27,7 +27,9 @@ inline int grid_exponent(double largest, int bits) {
 }
 
 // v * 2^shift without going through a power of two that may not exist as a double.
-inline double scaled(double v, int shift) { return std::ldexp(v, shift); }
+inline double scaled(double v, int shift) {
+  return std::ldexp(v, shift);
+}
 
 inline std::int64_t to_grid(double v, int shift) {
   return static_cast<std::int64_t>(std::nearbyint(scaled(v, shift)));

@@ -83,8 +83,12 @@ std::vector<ChosenSplit> Grower::part(const Level& level, const std::vector<Offe
   std::vector<ChosenSplit> splits;
   for (const Offer& offer : chosen) {
     const ColumnSplit& split = split_of(offer.node, offer.column);
-    splits.push_back({level.nodes[static_cast<size_t>(offer.node)], offer.column, split.bin,
-                      split.missing == MissingSide::left, {}, {}});
+    splits.push_back({level.nodes[static_cast<size_t>(offer.node)],
+                      offer.column,
+                      split.bin,
+                      split.missing == MissingSide::left,
+                      {},
+                      {}});
   }
   partition_.split(splits, X_, gradients, weights_, context);
   for (size_t i = 0; i < splits.size(); ++i)  // nothing learned about missing values: the heavier side
@@ -123,8 +127,8 @@ Grower::Level Grower::children(const Level& level, const std::vector<Offer>& cho
     };
     const int left = slot(split.left), right = slot(split.right);
     const bool left_small = split.left.rows() <= split.right.rows();
-    Siblings pair = left_small ? Siblings{split.left, split.right, left, right}
-                               : Siblings{split.right, split.left, right, left};
+    Siblings pair =
+        left_small ? Siblings{split.left, split.right, left, right} : Siblings{split.right, split.left, right, left};
     pair.parent_histogram = histogram[static_cast<size_t>(chosen[i].node)];
     next.pairs.push_back(pair);
   }

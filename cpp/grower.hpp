@@ -1,4 +1,5 @@
-// Grows one tree against the ledger: which node is split on what, in which order, and what is bought on the way.
+// Grows one tree against the ledger: which node is split on what, in which order, and what is bought on the
+// way.
 #pragma once
 
 #include <vector>

@@ -84,8 +84,8 @@ void Histograms::build(const NodeRows& rows, size_t group, std::int64_t* cells, 
   std::int64_t* base[kLanes];
   const int lanes = X_.lanes(group);
   for (int c = 0; c < lanes; ++c) base[c] = cells + offsets_[group * kLanes + c] - group_begin(group);
-  const Add* add = weighted_ ? (rows.rows ? kWeighted<true> : kWeighted<false>)
-                             : (rows.rows ? kOneWord<true> : kOneWord<false>);
+  const Add* add =
+      weighted_ ? (rows.rows ? kWeighted<true> : kWeighted<false>) : (rows.rows ? kOneWord<true> : kOneWord<false>);
   add[lanes - 1](rows, X_.group(group), base);
 }
 

@@ -2,8 +2,8 @@
 //
 // A cell is one 64-bit word (gradient sum above an 18-bit row count) where the table has fewer than 2^18 rows
 // and no weights: one addition a row. Otherwise it is two words; without weights rows are still added to
-// one-word cells first, a stretch at a time, and then spread out. All sums are exact, so parts may be added and
-// a child subtracted from its parent in any order.
+// one-word cells first, a stretch at a time, and then spread out. All sums are exact, so parts may be added
+// and a child subtracted from its parent in any order.
 #pragma once
 
 #include <vector>
@@ -31,7 +31,7 @@ class Histograms {
  public:
   Histograms(const BinnedMatrix& X, bool weighted);
 
-  size_t words() const { return offsets_.back(); }                           // of a whole node
+  size_t words() const { return offsets_.back(); }  // of a whole node
   size_t column_begin(size_t column) const { return offsets_[column]; }
   size_t group_begin(size_t g) const { return offsets_[g * BinnedMatrix::kLanes]; }
   size_t group_words(size_t g) const;

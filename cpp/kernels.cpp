@@ -84,8 +84,12 @@ ScanResult scan(const ScanTask& t) {
   return result;
 }
 
-ScanResult scan_packed(const ScanTask& t) { return scan<Packed>(t); }
-ScanResult scan_wide(const ScanTask& t) { return scan<TwoWords>(t); }
+ScanResult scan_packed(const ScanTask& t) {
+  return scan<Packed>(t);
+}
+ScanResult scan_wide(const ScanTask& t) {
+  return scan<TwoWords>(t);
+}
 
 double largest_magnitude(std::size_t n, const double* v) {
   std::int64_t most = 0;
@@ -141,8 +145,8 @@ void log_sum_exp(std::size_t n, int outputs, const double* f, std::size_t stride
   }
 }
 
-void softmax_derivatives(std::size_t n, const double* y, double k, const double* f, const double* log_sum,
-                         double* g, double* h) {
+void softmax_derivatives(std::size_t n, const double* y, double k, const double* f, const double* log_sum, double* g,
+                         double* h) {
   for (std::size_t i = 0; i < n; ++i) {
     double p = portable_exp(f[i] - log_sum[i]);
     g[i] = (y[i] == k ? 1.0 : 0.0) - p;
@@ -160,8 +164,7 @@ void exponentials(std::size_t n, const double* v, double* out) {
 #define FRUGAL_TEXT(x) FRUGAL_TEXT_(x)
 
 extern const Kernels table;
-const Kernels table{FRUGAL_TEXT(FRUGAL_ISA), scan_packed,          scan_wide,       largest_magnitude,
-                    to_grid,                 logistic_derivatives, logistic_losses, log_sum_exp,
-                    softmax_derivatives,     exponentials};
+const Kernels table{FRUGAL_TEXT(FRUGAL_ISA), scan_packed,     scan_wide,   largest_magnitude,   to_grid,
+                    logistic_derivatives,    logistic_losses, log_sum_exp, softmax_derivatives, exponentials};
 
 }  // namespace frugal::FRUGAL_ISA

@@ -87,9 +87,8 @@ void set_leaf_values(Tree& tree, std::span<const Leaf> leaves, const RowPartitio
                      const double* raw, std::span<const double> g, std::span<const double> h, const Loss& loss,
                      const Params& params, Context& context) {
   const bool by_quantile = loss.leaf_quantile() >= 0 && params.leaf_values == LeafValues::newton;
-  const auto values = by_quantile
-                          ? residual_quantiles(leaves, partition, target, raw, loss.leaf_quantile(), context)
-                          : newton_steps(leaves, partition, target, g, h, loss, params, context);
+  const auto values = by_quantile ? residual_quantiles(leaves, partition, target, raw, loss.leaf_quantile(), context)
+                                  : newton_steps(leaves, partition, target, g, h, loss, params, context);
   for (size_t i = 0; i < leaves.size(); ++i)
     tree.value[static_cast<size_t>(leaves[i].node)] = params.learning_rate * values[i];
 }

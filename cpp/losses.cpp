@@ -68,15 +68,14 @@ class Multinomial final : public Loss {
     log_sum_.resize(n);
     return weighted_mean(t, context, [&](size_t begin, size_t end, double* out) {
       kernels().log_sum_exp(end - begin, outputs_, raw + begin, n, log_sum_.data() + begin);
-      for (size_t i = begin; i < end; ++i)
-        out[i - begin] = log_sum_[i] - raw[static_cast<size_t>(t.y[i]) * n + i];
+      for (size_t i = begin; i < end; ++i) out[i - begin] = log_sum_[i] - raw[static_cast<size_t>(t.y[i]) * n + i];
     });
   }
   void derivatives(const Target& t, const double* raw, int k, double* g, double* h, Context& context) override {
     const double* own = raw + static_cast<size_t>(k) * t.rows();
     context.over_blocks(t.rows(), kBlock, 10.0, [&](size_t begin, size_t end, size_t) {
-      kernels().softmax_derivatives(end - begin, t.y.data() + begin, k, own + begin, log_sum_.data() + begin,
-                                    g + begin, h + begin);
+      kernels().softmax_derivatives(end - begin, t.y.data() + begin, k, own + begin, log_sum_.data() + begin, g + begin,
+                                    h + begin);
     });
   }
   double step_limit() const override { return 36.0; }

@@ -32,8 +32,7 @@ class Loss {
   virtual double mean(const Target& target, const double* raw, Context& context) = 0;
 
   // Negative gradient and curvature with respect to output k.
-  virtual void derivatives(const Target& target, const double* raw, int k, double* g, double* h,
-                           Context& context) = 0;
+  virtual void derivatives(const Target& target, const double* raw, int k, double* g, double* h, Context& context) = 0;
 
   // The longest Newton step of one leaf: beyond it the loss has long lost its quadratic shape.
   virtual double step_limit() const { return kInfinity; }

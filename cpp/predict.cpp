@@ -10,7 +10,8 @@ namespace {
 
 constexpr size_t kBlock = 64;  // rows that walk through one tree after another
 
-// Columns that the trees look at, in ascending order, and for every node where its column stands in that list.
+// Columns that the trees look at, in ascending order, and for every node where its column stands in that
+// list.
 struct UsedColumns {
   std::vector<size_t> columns;
   std::vector<std::uint32_t> place;
@@ -31,7 +32,9 @@ UsedColumns used_columns(const EnsembleView& m, size_t begin, size_t end) {
   return used;
 }
 
-void fail(const std::string& what) { throw std::invalid_argument("The model is damaged: " + what + "."); }
+void fail(const std::string& what) {
+  throw std::invalid_argument("The model is damaged: " + what + ".");
+}
 
 }  // namespace
 

@@ -24,8 +24,8 @@ struct EnsembleView {
   void check(size_t features) const;
 };
 
-// Adds trees [first, last) to raw[output * rows + row]. Trees are added one after another, as in training, so the
-// result is the same to the last bit.
+// Adds trees [first, last) to raw[output * rows + row]. Trees are added one after another, as in training, so
+// the result is the same to the last bit.
 void add_trees(const EnsembleView& model, const Table& X, size_t first, size_t last, double* raw, Context& context);
 
 // Adds one tree, with output fixed by the caller, for rows given in bins.

@@ -109,8 +109,8 @@ void SplitSearch::scan(const OpenNode& node, size_t group, const std::int64_t* c
   }
 }
 
-void SplitSearch::finish(const Task& task, size_t group, const GridGradients& gradients,
-                         std::span<ColumnSplit> splits, std::int64_t* scratch) {
+void SplitSearch::finish(const Task& task, size_t group, const GridGradients& gradients, std::span<ColumnSplit> splits,
+                         std::int64_t* scratch) {
   const Siblings& pair = *task.pair;
   const size_t words = layout_.group_words(group);
   std::int64_t* spare = scratch + layout_.most_group_words();

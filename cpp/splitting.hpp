@@ -13,9 +13,9 @@ namespace frugal {
 
 // Two nodes of one parent, or the root alone (then `large` has no rows).
 struct Siblings {
-  OpenNode small, large;            // by number of rows
-  int small_slot, large_slot;       // where their splits go in the level; -1: the node can't be split
-  int parent_histogram = -1;        // kept from the level above; -1: none
+  OpenNode small, large;                           // by number of rows
+  int small_slot, large_slot;                      // where their splits go in the level; -1: the node can't be split
+  int parent_histogram = -1;                       // kept from the level above; -1: none
   int small_histogram = -1, large_histogram = -1;  // filled in by the search
 };
 
@@ -25,14 +25,14 @@ class SplitSearch {
 
   // Fills splits[slot * columns + column] for every slot named in `level`. `deeper`: keep the histograms, the
   // children will be searched too.
-  void search(std::span<Siblings> level, bool deeper, const RowPartition& partition,
-              const GridGradients& gradients, std::span<ColumnSplit> splits, Context& context);
+  void search(std::span<Siblings> level, bool deeper, const RowPartition& partition, const GridGradients& gradients,
+              std::span<ColumnSplit> splits, Context& context);
 
   bool can_split(const OpenNode& node) const { return static_cast<double>(node.weight) >= 2.0 * min_weight_; }
 
  private:
-  // One node whose histogram is summed from rows. Large nodes of narrow tables are cut into parts, so that all
-  // threads have work.
+  // One node whose histogram is summed from rows. Large nodes of narrow tables are cut into parts, so that
+  // all threads have work.
   struct Build {
     NodeRows rows;
     size_t parts = 1;

@@ -26,17 +26,28 @@ struct Table {
       });
     };
     switch (element) {
-      case Element::f64: return with(static_cast<const double*>(data));
-      case Element::f32: return with(static_cast<const float*>(data));
-      case Element::i64: return with(static_cast<const std::int64_t*>(data));
-      case Element::i32: return with(static_cast<const std::int32_t*>(data));
-      case Element::i16: return with(static_cast<const std::int16_t*>(data));
-      case Element::i8: return with(static_cast<const std::int8_t*>(data));
-      case Element::u64: return with(static_cast<const std::uint64_t*>(data));
-      case Element::u32: return with(static_cast<const std::uint32_t*>(data));
-      case Element::u16: return with(static_cast<const std::uint16_t*>(data));
-      case Element::u8: return with(static_cast<const std::uint8_t*>(data));
-      case Element::boolean: return with(static_cast<const bool*>(data));
+      case Element::f64:
+        return with(static_cast<const double*>(data));
+      case Element::f32:
+        return with(static_cast<const float*>(data));
+      case Element::i64:
+        return with(static_cast<const std::int64_t*>(data));
+      case Element::i32:
+        return with(static_cast<const std::int32_t*>(data));
+      case Element::i16:
+        return with(static_cast<const std::int16_t*>(data));
+      case Element::i8:
+        return with(static_cast<const std::int8_t*>(data));
+      case Element::u64:
+        return with(static_cast<const std::uint64_t*>(data));
+      case Element::u32:
+        return with(static_cast<const std::uint32_t*>(data));
+      case Element::u16:
+        return with(static_cast<const std::uint16_t*>(data));
+      case Element::u8:
+        return with(static_cast<const std::uint8_t*>(data));
+      case Element::boolean:
+        return with(static_cast<const bool*>(data));
     }
     throw std::logic_error("unknown element type");
   }

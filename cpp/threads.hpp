@@ -67,9 +67,8 @@ class Context {
   template <class Body>
   void over_blocks(size_t rows, size_t block, double work_per_row, const Body& body) {
     size_t blocks = (rows + block - 1) / block;
-    parallel_for(blocks, work_per_row * static_cast<double>(rows), [&](size_t b, int) {
-      body(b * block, std::min(rows, (b + 1) * block), b);
-    });
+    parallel_for(blocks, work_per_row * static_cast<double>(rows),
+                 [&](size_t b, int) { body(b * block, std::min(rows, (b + 1) * block), b); });
   }
 
  private:

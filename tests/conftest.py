@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
-    "default", max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
+    "default", max_examples=200, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
 )
 settings.register_profile("thorough", max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck))
 settings.load_profile(os.environ.get("FRUGALBOOST_HYPOTHESIS", "default"))

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 import reference
-from hypothesis import given
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 from frugalboost import GBFSClassifier, GBFSRegressor
@@ -26,7 +26,9 @@ LOSSES = {
 def columns(draw, n):
     """A column: continuous, few values, duplicated, constant, or mostly missing."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    kind = draw(st.sampled_from(["normal", "few", "binary", "constant", "tiny steps", "huge"]))
+    kind = draw(
+        st.sampled_from(["normal", "few", "normal", "few", "normal", "binary", "constant", "tiny steps", "huge"])
+    )
     column = {
         "normal": lambda: rng.normal(size=n),
         "few": lambda: rng.integers(0, 4, n).astype(float),
@@ -35,7 +37,7 @@ def columns(draw, n):
         "tiny steps": lambda: 1.0 + rng.integers(0, 5, n) * 2.0**-52,
         "huge": lambda: rng.normal(size=n) * 1e300,
     }[kind]()
-    missing = draw(st.sampled_from([0.0, 0.0, 0.2, 1.0]))
+    missing = draw(st.sampled_from([0.0, 0.2, 0.0, 0.2, 1.0]))
     column[rng.random(n) < missing] = np.nan
     return column
 
@@ -43,15 +45,19 @@ def columns(draw, n):
 @st.composite
 def problems(draw):
     """A table with ties, duplicates and missing values, a target, weights, prices and settings."""
-    n = draw(st.integers(2, 40))
-    X = np.column_stack([draw(columns(n)) for _ in range(draw(st.integers(1, 4)))])
+    n = draw(st.sampled_from([30, 12, 50, 20, 5, 2, 3]))
+    X = np.column_stack([draw(columns(n)) for _ in range(draw(st.sampled_from([3, 5, 1, 2])))])
     if draw(st.booleans()):
         X = np.column_stack([X, X[:, 0], -X[:, 0]])
+    if draw(st.booleans()):  # the same as another column in one half of the rows: ties with what is owned
+        half = np.where(X[:, -1] > np.nanmedian(X[:, -1]) if not np.isnan(X[:, -1]).all() else False, X[:, -1], -9.0)
+        X = np.column_stack([half, X])
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     name = draw(st.sampled_from([*LOSSES, "multinomial", "log_loss", "squared_error"]))
     score = np.nan_to_num(np.clip(X, -3, 3)).sum(axis=1) + rng.normal(size=n)
     if name in ("log_loss", "multinomial"):
-        classes = 2 if name == "log_loss" else draw(st.integers(3, 5))
+        classes = 2 if name == "log_loss" else min(draw(st.integers(3, 5)), n)
+        name = "log_loss" if classes == 2 else "multinomial"
         y = np.clip(np.round(score).astype(int) % classes, 0, classes - 1)
         y[:classes] = np.arange(classes)[:n]
     elif name == "poisson":
@@ -63,16 +69,18 @@ def problems(draw):
     weights = {"none": None, "integers": rng.integers(0, 4, n).astype(float), "reals": rng.random(n) * 3}[kind]
     if weights is not None:
         weights[:5] = np.maximum(weights[:5], 1.0)
-    prices = draw(st.lists(st.sampled_from([0.0, 0.5, 1.0, 1.0, 3.0, np.inf]), min_size=X.shape[1], max_size=X.shape[1]))
+    prices = draw(
+        st.lists(st.sampled_from([1.0, 0.5, 1.0, 0.0, 2.0, np.inf]), min_size=X.shape[1], max_size=X.shape[1])
+    )
     options = reference.Options(
-        mu=draw(st.sampled_from([0.0, 1e-3, 0.02, 0.1, 0.5])),
-        mu_unit=draw(st.sampled_from(["share", "absolute"])),
+        mu=draw(st.sampled_from([1e-3, 0.01, 0.0, 0.03, 0.1, 0.5])),
+        mu_unit=draw(st.sampled_from(["share", "share", "absolute"])),
         prices=prices if draw(st.booleans()) else None,
         budget=draw(st.sampled_from([np.inf, np.inf, 1.0, 2.5])),
         learning_rate=draw(st.sampled_from([0.1, 0.5, 1.0])),
-        max_iter=draw(st.integers(1, 4)),
-        max_depth=draw(st.integers(1, 4)),
-        min_samples_leaf=draw(st.sampled_from([1, 2, 3, 5])),
+        max_iter=draw(st.sampled_from([4, 3, 2, 1])),
+        max_depth=draw(st.sampled_from([3, 4, 2, 1])),
+        min_samples_leaf=draw(st.sampled_from([2, 1, 3, 5])),
         l2=draw(st.sampled_from([0.0, 1.0])),
         max_bins=draw(st.sampled_from([255, 255, 2, 3, 5, 10])),
         leaf_values=draw(st.sampled_from(["newton", "gradient"])),
@@ -139,6 +147,9 @@ def assert_same(core, expected, X):
 def test_core_agrees_with_reference(problem):
     X, y, weights, name, options = problem
     core, expected = fit_both(X, y, weights, name, options)
+    # shown by pytest --hypothesis-show-statistics: how much really happens in the drawn problems
+    event(f"features bought: {core.n_features_selected_}")
+    event(f"splits: {'none' if core.n_features_selected_ == 0 else 'some'}")
     assert_same(core, expected, X)
 
 
@@ -160,6 +171,33 @@ def test_every_loss_on_one_table(name, weighted):
     core, expected = fit_both(X, y, weights, name, options)
     assert core.n_features_selected_ >= 2
     assert_same(core, expected, X)
+
+
+def fit_regression(X, y, **settings):
+    options = reference.Options(**{"mu": 0.0, "min_samples_leaf": 1, "max_iter": 1, "init": "zero", **settings})
+    core, expected = fit_both(np.asarray(X, dtype=float), np.asarray(y, dtype=float), None, "squared_error", options)
+    assert_same(core, expected, X)
+    return core._model.ensemble
+
+
+def test_tie_goes_to_the_owned_feature():
+    """Below the root both columns split alike; column 1 is owned by then, column 0 comes first by number."""
+    x = np.array([0, 0, 1, 1, 2, 2.0])
+    trees = fit_regression(np.column_stack([np.where(x > 0, x, 1.0), x]), [-9, -9, 1, 1, 3, 3], max_depth=2)
+    assert list(trees.feature[trees.feature >= 0]) == [1, 1]
+
+
+def test_tie_goes_to_the_cheaper_then_the_lower_column():
+    x = np.array([0, 0, 1, 1.0])
+    X = np.column_stack([x, x, x])
+    assert fit_regression(X, x, max_depth=1, prices=[2.0, 1.0, 1.0]).feature[0] == 1
+    assert fit_regression(X, x, max_depth=1).feature[0] == 0
+
+
+def test_tie_goes_to_the_lower_threshold_and_missing_right():
+    assert fit_regression([[0], [1], [2]], [-1, 0, 1], max_depth=1).threshold[0] == 0.5
+    x = [[0], [0], [1], [1], [np.nan], [np.nan]]
+    assert fit_regression(x, [-1, -1, 1, 1, -1, 1], max_depth=1).missing_left[0] == 0
 
 
 def test_reference_gain_is_the_textbook_formula():

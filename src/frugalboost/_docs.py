@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Callable
 from typing import TypeVar
 
 T = TypeVar("T", bound=type)
@@ -88,7 +89,7 @@ feature_names_in_ : ndarray of str
 """
 
 
-def shared_descriptions(loss: str, more: str = "", attributes: str = "") -> object:
+def shared_descriptions(loss: str, more: str = "", attributes: str = "") -> Callable[[T], T]:
     """Fill ``<parameters>`` and ``<attributes>`` in a class's docstring.
 
     Parameters

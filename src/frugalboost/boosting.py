@@ -128,9 +128,7 @@ def _progress(previous: Model | None, task: Task, threads: int) -> _core.Progres
     raw_val = None
     if task.validation is not None:
         raw_val = trees.raw(task.validation.X, iterations, threads).ravel()
-        progress.best_iteration, progress.best_loss = _best_so_far(
-            previous.curve.validation_loss, task.params.tol
-        )
+        progress.best_iteration, progress.best_loss = _best_so_far(previous.curve.validation_loss, task.params.tol)
     progress.set_raw(raw, raw_val)
     return progress
 
@@ -148,7 +146,7 @@ def _best_so_far(losses: Floats, tol: float) -> tuple[int, float]:
 
 def _joined(previous: Model | None, grown: _core.Boosted, prices: Floats) -> Model:
     trees = Ensemble.from_core(grown)
-    curve = {
+    curve: dict[str, Any] = {
         "train_loss": np.asarray(grown.train_loss),
         "validation_loss": np.asarray(grown.validation_loss),
         "n_features": np.asarray(grown.features),

@@ -41,7 +41,7 @@ def resolve_prices(costs: Costs, n_features: int, names: Sequence[str] | None) -
         prices = _by_name(costs, n_features, names)
     else:
         prices = _by_position(costs, n_features)
-    for j in np.flatnonzero(~(prices >= 0)):
+    for j in np.flatnonzero(~(prices >= 0)).tolist():
         name = repr(names[j]) if names is not None else f"number {j}"
         raise ValueError(
             f"costs: the price of feature {name} is {prices[j]:g}. "
@@ -75,7 +75,5 @@ def _by_position(costs: ArrayLike, n_features: int) -> NDArray[np.float64]:
     except (TypeError, ValueError):
         raise ValueError("costs: prices must be numbers, one for each feature.") from None
     if prices.shape != (n_features,):
-        raise ValueError(
-            f"costs: {n_features} prices are needed, one for each feature; got shape {prices.shape}."
-        )
+        raise ValueError(f"costs: {n_features} prices are needed, one for each feature; got shape {prices.shape}.")
     return prices

@@ -47,9 +47,7 @@ class Ensemble:
 
     def followed_by(self, later: Ensemble) -> Ensemble:
         """Return an ensemble of these trees and then the later ones."""
-        arrays = {
-            f.name: np.concatenate([getattr(self, f.name), getattr(later, f.name)]) for f in fields(self)
-        }
+        arrays = {f.name: np.concatenate([getattr(self, f.name), getattr(later, f.name)]) for f in fields(self)}
         arrays["start"] = self.start
         arrays["tree_begin"] = np.concatenate([self.tree_begin, later.tree_begin[1:] + self.tree_begin[-1]])
         return Ensemble(**arrays)
@@ -68,9 +66,7 @@ class Ensemble:
         """Yield raw predictions after each iteration; the same array, changed in place."""
         raw = np.repeat(self.start[:, None], len(X), axis=1)
         for i in range(iterations):
-            _core.add_trees(
-                *self._walkable(), X, i * self.n_outputs, (i + 1) * self.n_outputs, raw, threads
-            )
+            _core.add_trees(*self._walkable(), X, i * self.n_outputs, (i + 1) * self.n_outputs, raw, threads)
             yield raw
 
     def feature_gains(self, n_features: int, iterations: int) -> Floats:
@@ -78,7 +74,8 @@ class Ensemble:
         nodes = slice(0, self.tree_begin[iterations * self.n_outputs])
         feature, gain = self.feature[nodes], self.gain[nodes]
         split = feature >= 0
-        return np.bincount(feature[split], weights=gain[split], minlength=n_features)
+        gains: Floats = np.bincount(feature[split], weights=gain[split], minlength=n_features).astype(np.float64)
+        return gains
 
     def _walkable(
         self,

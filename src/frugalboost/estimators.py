@@ -135,7 +135,7 @@ class _GBFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _fit_rows(self, train: Rows, validation: Rows | None, loss: BuiltIn | Loss, outputs: int) -> Self:
         memory = self._memory_of_last_fit(outputs)
         model, memory = fitting.run(self._job(loss, outputs), train, validation, memory)
-        self._memory = memory if self.warm_start else None
+        self._memory = memory
         self._publish(model)
         self._warn_if_nothing_bought(train)
         return self
@@ -171,6 +171,7 @@ class _GBFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             validation_fraction=float(self.validation_fraction),
             stratify=isinstance(self, ClassifierMixin),
             seed=int(seed),
+            remember=bool(self.warm_start),
             verbose=bool(self.verbose),
             threads=threads_for(self.n_jobs),
         )
@@ -228,6 +229,11 @@ class _GBFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
                 f"min_samples_leaf={self.min_samples_leaf}. Lower min_samples_leaf"
                 f"{'' if train.weights is None else ' or rescale sample_weight'}."
             )
+        elif self.best_iteration_ == 0:
+            message = (
+                "No iteration was better on the validation rows than a constant, so the model is a constant and "
+                "nothing is selected. Are the validation rows like the training rows?"
+            )
         elif self.n_features_selected_ == 0:
             message = (
                 f"No feature was worth its price, so the model is a constant: mu={self.mu:g} with mu_unit="
@@ -236,7 +242,7 @@ class _GBFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             )
         else:
             return
-        warnings.warn(message, NothingBoughtWarning, stacklevel=4)
+        warnings.warn(message, NothingBoughtWarning, stacklevel=5)  # the line that called fit
 
     # --------------------------------------------------------------------------------------- predicting
 
@@ -327,7 +333,6 @@ class _GBFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 def _by_rows(raw: Floats) -> Floats:
     """From one row per output to what users expect."""
     return raw[0] if len(raw) == 1 else np.ascontiguousarray(raw.T)
-
 
 
 @shared_descriptions(
@@ -467,11 +472,13 @@ class GBFSClassifier(ClassifierMixin, _GBFS):  # type: ignore[misc]
     def _encoded_target(self, y: Any) -> Floats:
         """Class numbers; labels that fit did not see are an error."""
         y = check_y_classes(y)
-        codes = np.searchsorted(self.classes_, y).clip(max=len(self.classes_) - 1)
-        unknown = self.classes_[codes] != y
-        if unknown.any():
-            raise ValueError(f"y holds the label {y[unknown][0]!r}, which is not among the classes {self.classes_!r}.")
-        return codes.astype(np.float64)
+        labels, place = np.unique(y, return_inverse=True)
+        code = {label: float(k) for k, label in enumerate(self.classes_.tolist())}
+        for label in labels.tolist():
+            if label not in code:
+                raise ValueError(f"y holds the label {label!r}, which is not among the classes {list(code)}.")
+        codes: Floats = np.array([code[label] for label in labels.tolist()])[place]
+        return codes
 
     def decision_function(self, X: Any) -> Floats:
         """Return raw predictions: the log odds of the second class, or one column per class for more than two.

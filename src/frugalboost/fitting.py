@@ -38,6 +38,7 @@ class Job:
     validation_fraction: float
     stratify: bool
     seed: int  # decides which rows are set aside
+    remember: bool  # a continued fit may follow
     verbose: bool
     threads: int
 
@@ -52,7 +53,7 @@ class Memory:
     fingerprint: tuple[int, str] | None
 
 
-def run(job: Job, train: Rows, validation: Rows | None, memory: Memory | None) -> tuple[Model, Memory]:
+def run(job: Job, train: Rows, validation: Rows | None, memory: Memory | None) -> tuple[Model, Memory | None]:
     """Fit, or go on from what is remembered."""
     train = _that_count(train)
     seed = job.seed if memory is None else memory.seed
@@ -64,15 +65,13 @@ def run(job: Job, train: Rows, validation: Rows | None, memory: Memory | None) -
     if thresholds is None:
         thresholds = Thresholds.find(train.X, train.weights, job.max_bins, job.threads)
     binned = thresholds.bin(train.X, job.threads)
-    fingerprint = _fingerprint(job, train, binned)
-    if memory is not None and memory.model.ending == "converged" and memory.fingerprint == fingerprint:
+    fingerprint = _fingerprint(job, train, binned) if job.remember else None
+    if memory is not None and memory.model.ending == "converged" and memory.fingerprint == fingerprint is not None:
         return memory.model, memory  # one long fit would have stopped here too
     previous = None if memory is None else memory.model
-    task = Task(
-        train, validation, thresholds, binned, job.loss, job.outputs, job.prices, job.budget, job.params
-    )
+    task = Task(train, validation, thresholds, binned, job.loss, job.outputs, job.prices, job.budget, job.params)
     model = _with_progress(task, previous, job)
-    return model, Memory(model, thresholds, seed, fingerprint)
+    return model, Memory(model, thresholds, seed, fingerprint) if job.remember else None
 
 
 def _with_progress(task: Task, previous: Model | None, job: Job) -> Model:
@@ -111,8 +110,8 @@ def _set_aside(rows: Rows, job: Job, seed: int) -> tuple[Rows, Rows]:
 
 def _fingerprint(job: Job, train: Rows, binned: _core.BinnedMatrix) -> tuple[int, str]:
     """All that decides which trees are grown, so that a converged fit is known again."""
-    checksum = zlib.crc32(np.asarray(binned.bytes))
+    checksum = zlib.crc32(np.asarray(binned.bytes).data)
     for array in (train.y, train.weights, job.prices):
         if array is not None:
-            checksum = zlib.crc32(np.ascontiguousarray(array), checksum)
+            checksum = zlib.crc32(array.tobytes(), checksum)
     return checksum, repr((replace(job.params, max_iter=0), job.budget, job.loss))

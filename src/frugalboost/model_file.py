@@ -91,9 +91,7 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
         raise
     except (ModelFileError, KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         reason = str(error) if isinstance(error, ModelFileError) else "its header is damaged"
-        raise ModelFileError(
-            f"{path} is not a frugalboost model, or is damaged or cut short: {reason}."
-        ) from None
+        raise ModelFileError(f"{path} is not a frugalboost model, or is damaged or cut short: {reason}.") from None
 
 
 class NewerVersionError(ModelFileError):

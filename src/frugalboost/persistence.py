@@ -162,7 +162,8 @@ def _check(model: Model) -> None:
         _require(bool(in_table.all()), "it bought a feature that does not exist")
         _require(len(np.unique(bought.feature)) == len(bought.feature), "it bought a feature twice")
     _require(
-        set(np.unique(trees.feature[trees.feature >= 0])) <= set(bought.feature), "it uses a feature it did not buy"
+        set(np.unique(trees.feature[trees.feature >= 0])) <= set(bought.feature),
+        "it uses a feature it did not buy",
     )
 
 

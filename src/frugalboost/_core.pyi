@@ -1,0 +1,269 @@
+"""The compiled core of frugalboost."""
+
+from collections.abc import Callable, Sequence
+import enum
+from typing import Annotated
+
+import numpy
+from numpy.typing import NDArray
+
+
+class MuUnit(enum.Enum):
+    share = 0
+
+    absolute = 1
+
+class LeafValues(enum.Enum):
+    newton = 0
+
+    gradient = 1
+
+class Init(enum.Enum):
+    prior = 0
+
+    zero = 1
+
+class Stop(enum.Enum):
+    paid = 0
+
+    never = 1
+
+class Params:
+    def __init__(self) -> None: ...
+
+    @property
+    def mu(self) -> float: ...
+
+    @mu.setter
+    def mu(self, arg: float, /) -> None: ...
+
+    @property
+    def mu_unit(self) -> MuUnit: ...
+
+    @mu_unit.setter
+    def mu_unit(self, arg: MuUnit, /) -> None: ...
+
+    @property
+    def learning_rate(self) -> float: ...
+
+    @learning_rate.setter
+    def learning_rate(self, arg: float, /) -> None: ...
+
+    @property
+    def max_iter(self) -> int: ...
+
+    @max_iter.setter
+    def max_iter(self, arg: int, /) -> None: ...
+
+    @property
+    def max_depth(self) -> int: ...
+
+    @max_depth.setter
+    def max_depth(self, arg: int, /) -> None: ...
+
+    @property
+    def min_samples_leaf(self) -> float: ...
+
+    @min_samples_leaf.setter
+    def min_samples_leaf(self, arg: float, /) -> None: ...
+
+    @property
+    def l2_regularization(self) -> float: ...
+
+    @l2_regularization.setter
+    def l2_regularization(self, arg: float, /) -> None: ...
+
+    @property
+    def leaf_values(self) -> LeafValues: ...
+
+    @leaf_values.setter
+    def leaf_values(self, arg: LeafValues, /) -> None: ...
+
+    @property
+    def init(self) -> Init: ...
+
+    @init.setter
+    def init(self, arg: Init, /) -> None: ...
+
+    @property
+    def stop(self) -> Stop: ...
+
+    @stop.setter
+    def stop(self, arg: Stop, /) -> None: ...
+
+    @property
+    def early_stopping(self) -> bool: ...
+
+    @early_stopping.setter
+    def early_stopping(self, arg: bool, /) -> None: ...
+
+    @property
+    def n_iter_no_change(self) -> int: ...
+
+    @n_iter_no_change.setter
+    def n_iter_no_change(self, arg: int, /) -> None: ...
+
+    @property
+    def tol(self) -> float: ...
+
+    @tol.setter
+    def tol(self, arg: float, /) -> None: ...
+
+class Progress:
+    def __init__(self) -> None: ...
+
+    @property
+    def iterations(self) -> int: ...
+
+    @iterations.setter
+    def iterations(self, arg: int, /) -> None: ...
+
+    @property
+    def best_iteration(self) -> int: ...
+
+    @best_iteration.setter
+    def best_iteration(self, arg: int, /) -> None: ...
+
+    @property
+    def best_loss(self) -> float: ...
+
+    @best_loss.setter
+    def best_loss(self, arg: float, /) -> None: ...
+
+    @property
+    def start(self) -> list[float]: ...
+
+    @start.setter
+    def start(self, arg: Sequence[float], /) -> None: ...
+
+    @property
+    def features(self) -> list[int]: ...
+
+    @features.setter
+    def features(self, arg: Sequence[int], /) -> None: ...
+
+    @property
+    def prices(self) -> list[float]: ...
+
+    @prices.setter
+    def prices(self, arg: Sequence[float], /) -> None: ...
+
+    @property
+    def gains(self) -> list[float]: ...
+
+    @gains.setter
+    def gains(self, arg: Sequence[float], /) -> None: ...
+
+    def set_raw(self, raw: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], validation_raw: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> None: ...
+
+def find_thresholds(X: Annotated[NDArray, dict(shape=(None, None), device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, max_bins: int, threads: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.uint8], dict(shape=(None,))]]:
+    """
+    Thresholds between the bins of every column: (cuts, offsets, has_missing).
+    """
+
+class BinnedMatrix:
+    def __init__(self, X: Annotated[NDArray, dict(shape=(None, None), device='cpu', writable=False)], cuts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], has_missing: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> None: ...
+
+    @property
+    def bytes(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,), writable=False)]:
+        """The bins as they lie in memory."""
+
+class Ending(enum.Enum):
+    max_iter = 0
+
+    converged = 1
+
+    early_stopping = 2
+
+class Boosted:
+    @property
+    def impurity(self) -> float: ...
+
+    @property
+    def mu(self) -> float: ...
+
+    @property
+    def mu_max(self) -> float: ...
+
+    @property
+    def iterations(self) -> int: ...
+
+    @property
+    def best_iteration(self) -> int: ...
+
+    @property
+    def ending(self) -> Ending: ...
+
+    @property
+    def train_loss(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @property
+    def validation_loss(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @property
+    def features(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
+
+    @property
+    def cost(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @property
+    def bought(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
+
+    @property
+    def bought_price(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @property
+    def bought_gain(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @property
+    def bought_iteration(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
+
+    @property
+    def start(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @property
+    def tree_begin(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
+
+    @property
+    def feature(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
+
+    @property
+    def left(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
+
+    @property
+    def missing_left(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]: ...
+
+    @property
+    def threshold(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @property
+    def value(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @property
+    def gain(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @property
+    def weight(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+def boost(X: BinnedMatrix, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, X_val: BinnedMatrix | None, y_val: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, weights_val: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, loss: object, loss_parameter: float, outputs: int, prices: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], budget: float, params: Params, progress: Progress, observer: Callable | None, threads: int) -> Boosted:
+    """Boost trees; the whole loop runs without Python."""
+
+def check_trees(start: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], tree_begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], feature: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], left: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], missing_left: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], threshold: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], features: int) -> None:
+    """Raise ValueError where the arrays do not describe trees."""
+
+def add_trees(start: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], tree_begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], feature: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], left: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], missing_left: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], threshold: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], X: Annotated[NDArray, dict(shape=(None, None), device='cpu', writable=False)], first: int, last: int, raw: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> None:
+    """Add trees [first, last) to raw, in place."""
+
+def exp(v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """exp with the same bits on every machine."""
+
+def log(v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """
+    Natural logarithm of positive, normal numbers, with the same bits on every machine.
+    """
+
+def usable_threads(requested: int) -> int:
+    """Threads a fit may use; 0 asks for all."""
+
+def instruction_set() -> str:
+    """Which copy of the kernels runs here."""
