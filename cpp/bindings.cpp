@@ -420,6 +420,7 @@ void bind_predict(nb::module_& m) {
 
 NB_MODULE(_core, m) {
   m.doc() = "The compiled core of frugalboost.";
+  nb::set_leak_warnings(false);  // a traceback that lives until exit is the user's business, not a leak
   bind_params(m);
   bind_binning(m);
   bind_boosting(m);

@@ -98,7 +98,6 @@ class Booster {
       gradients_.set(g_, *train_.target.weights, context_);
       out_.impurity += gradients_.impurity(*train_.target.weights, context_);
     }
-    if (!std::isfinite(out_.impurity)) throw std::domain_error("The gradients are too large to be squared. Rescale y.");
     out_.mu = params_.mu_unit == MuUnit::share ? params_.mu * out_.impurity : params_.mu;
   }
 

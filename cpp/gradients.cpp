@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 #include "kernels.hpp"
@@ -62,7 +63,12 @@ double GridGradients::impurity(const Weights& weights, Context& context) const {
   for (Wide s : sums) squares += s;
   // W * sum w q^2 - (sum w q)^2 fits: at most 2^36 * 2^88 = 2^124.
   Wide variance = squares * weights.total - static_cast<Wide>(total) * total;
-  return scaled(static_cast<double>(variance), -2 * shift - weights.shift) / static_cast<double>(weights.total) * 0.5;
+  double impurity =
+      scaled(static_cast<double>(variance), -2 * shift - weights.shift) / static_cast<double>(weights.total) * 0.5;
+  if (!std::isfinite(impurity)) throw std::domain_error("The gradients are too large to be squared. Rescale y.");
+  if (variance > 0 && impurity < std::numeric_limits<double>::min())
+    throw std::domain_error("The gradients are too small to be squared. Rescale y.");
+  return impurity;
 }
 
 }  // namespace frugal

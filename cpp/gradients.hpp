@@ -16,7 +16,7 @@ struct GridGradients {
   // Throws where a gradient is not finite.
   void set(std::span<const double> g, const Weights& weights, Context& context);
 
-  // 1/2 sum w (g - mean)^2, from exact sums.
+  // 1/2 sum w (g - mean)^2, from exact sums. Throws where a double can't hold it.
   double impurity(const Weights& weights, Context& context) const;
 
   // From squared grid units to gain, for a node of this weight.

@@ -17,7 +17,9 @@ std::atomic<bool> forked{false};
 int usable_threads(int requested) {
 #ifdef _OPENMP
   if (forked) return 1;
-  return std::max(1, requested > 0 ? requested : omp_get_max_threads());
+  // The OpenMP runtime ends the process where it can't start a thread, so absurd numbers are cut.
+  const int most = std::max(256, omp_get_num_procs());
+  return std::clamp(requested > 0 ? requested : omp_get_max_threads(), 1, most);
 #else
   (void)requested;
   return 1;

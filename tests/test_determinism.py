@@ -46,7 +46,12 @@ def test_few_columns_and_many_rows_are_summed_in_parts(tmp_path, n_jobs):
 
 @pytest.mark.parametrize(
     "form",
-    [np.asfortranarray, np.ascontiguousarray, lambda X: X.astype(np.float64), lambda X: np.repeat(X, 2, axis=1)[:, ::2]],
+    [
+        np.asfortranarray,
+        np.ascontiguousarray,
+        lambda X: X.astype(np.float64),
+        lambda X: np.repeat(X, 2, axis=1)[:, ::2],
+    ],
     ids=["fortran", "c", "float64", "strided"],
 )
 def test_memory_order_and_precision_change_nothing(table, tmp_path, form):

@@ -258,9 +258,9 @@ def test_unseen_missing_values_follow_the_heavier_side():
 def test_no_limit_on_depth():
     X = np.arange(512.0)[:, None]
     y = np.sin(X[:, 0] * 3)
-    model = GBFSRegressor(
-        0.0, max_depth=None, min_samples_leaf=1, max_iter=1, learning_rate=1.0, max_bins=255
-    ).fit(X[:250], y[:250])
+    model = GBFSRegressor(0.0, max_depth=None, min_samples_leaf=1, max_iter=1, learning_rate=1.0, max_bins=255).fit(
+        X[:250], y[:250]
+    )
     np.testing.assert_allclose(model.predict(X[:250]), y[:250], atol=1e-6)
 
 

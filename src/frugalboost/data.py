@@ -90,7 +90,9 @@ def check_weights(sample_weight: Any, X: NDArray[np.generic], what: str = "sampl
         raise ValueError(f"{what} has negative values; weights are zero or positive.")
     if not (weights > 0).any():
         raise ValueError(f"{what} is zero for every row; at least one row must count.")
-    if not np.isfinite(weights.sum()):
+    with np.errstate(over="ignore"):
+        total = weights.sum()
+    if not np.isfinite(total):
         raise ValueError(f"{what}: the weights add up to more than a number can hold. Rescale them.")
     return None if (weights == 1).all() else weights
 

@@ -90,7 +90,7 @@ class _GBFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         "mu": [Interval(Real, 0, None, closed="left")],
         "mu_unit": [StrOptions({"share", "absolute"})],
         "costs": ["array-like", HasMethods("items"), None],
-        "budget": [Interval(Real, 0, None, closed="left"), None],
+        "budget": [Interval(Real, 0, None, closed="both"), None],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "max_depth": [Interval(Integral, 1, None, closed="left"), None],
@@ -365,7 +365,7 @@ class GBFSClassifier(ClassifierMixin, _GBFS):  # type: ignore[misc]
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     >>> model = GBFSClassifier(mu=0.02, max_iter=100).fit(X, y)
     >>> [str(X.columns[j]) for j in model.selected_features_]
-    []
+    ['worst radius', 'worst concave points', 'worst texture']
     """
 
     _losses = CLASSIFICATION
@@ -453,7 +453,7 @@ class GBFSClassifier(ClassifierMixin, _GBFS):  # type: ignore[misc]
             self.classes_ = np.unique(y) if previous is None else previous
             if len(self.classes_) < 2:
                 raise ValueError(
-                    f"y has only one class, {self.classes_[0]!r}; a classifier needs at least two classes."
+                    f"y has only one class, {self.classes_.tolist()[0]!r}; a classifier needs at least two classes."
                 )
             weights = self._weights(X, y, sample_weight)
             validation = self._validation_rows(X_val, y_val, sample_weight_val)
@@ -594,7 +594,7 @@ class GBFSRegressor(RegressorMixin, _GBFS):  # type: ignore[misc]
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
     >>> model = GBFSRegressor(mu=0.02, max_iter=100).fit(X, y)
     >>> [str(X.columns[j]) for j in model.selected_features_]
-    []
+    ['s5', 'bmi']
     """
 
     _losses = REGRESSION

@@ -105,6 +105,8 @@ class MissingLossError(ValueError):
 
 
 def _restore(estimator: _GBFS, model: Model, description: dict[str, Any]) -> None:
+    estimator._validate_params()
+    _ = estimator._loss  # must be known
     estimator.n_features_in_ = len(model.prices)
     if description["feature_names"] is not None:
         names = np.array(description["feature_names"], dtype=object)

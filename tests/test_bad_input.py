@@ -1,0 +1,153 @@
+"""Bad input: one clear sentence, and everything as it was."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_breast_cancer
+from sklearn.exceptions import NotFittedError
+
+from frugalboost import GBFSClassifier, GBFSRegressor
+
+X, y = load_breast_cancer(return_X_y=True)
+FRAME, LABELS = load_breast_cancer(return_X_y=True, as_frame=True)
+
+
+def spoiled(value):
+    table = X.copy()
+    table[3, 2] = value
+    return table
+
+
+def with_column(values):
+    return FRAME.assign(extra=values)
+
+
+CASES = [
+    (lambda: (spoiled(np.inf), y, {}), ValueError, "infinity"),
+    (lambda: (spoiled(-np.inf), y, {}), ValueError, "infinity"),
+    (lambda: (np.empty((0, 3)), [], {}), ValueError, "0 sample"),
+    (lambda: (np.empty((10, 0)), np.arange(10) % 2, {}), ValueError, r"0 feature\(s\)"),
+    (lambda: (X[:, 0], y, {}), ValueError, "Expected 2D array, got 1D"),
+    (lambda: (X[None], y, {}), ValueError, "dim 3"),
+    (lambda: (X, np.zeros(len(y)), {}), ValueError, "only one class, 0.0; a classifier needs at least two classes"),
+    (lambda: (X, np.where(np.arange(len(y)) == 5, np.nan, y), {}), ValueError, "NaN"),
+    (lambda: (X, y[:-1], {}), ValueError, "inconsistent numbers of samples"),
+    (lambda: (X, np.linspace(0, 1, len(y)), {}), ValueError, "continuous"),
+    (lambda: (X, np.column_stack([y, y]), {}), ValueError, "1d array|multilabel|y should be"),
+    (lambda: (X, y, {"sample_weight": np.ones(5)}), ValueError, "sample_weight"),
+    (lambda: (X, y, {"sample_weight": -np.ones(len(y))}), ValueError, "sample_weight has negative values"),
+    (lambda: (X, y, {"sample_weight": np.full(len(y), np.nan)}), ValueError, "NaN"),
+    (lambda: (X, y, {"sample_weight": np.zeros(len(y))}), ValueError, "at least one (row must count|non-zero)"),
+    (lambda: (X, y, {"sample_weight": np.full(len(y), 1e308)}), ValueError, "Rescale them"),
+    (lambda: (X, y, {"sample_weight": y}), ValueError, "Only one class has rows with a positive weight"),
+    (lambda: (X, y, {"X_val": X}), ValueError, "X_val and y_val belong together"),
+    (lambda: (X, y, {"sample_weight_val": y}), ValueError, "without X_val and y_val"),
+    (lambda: (X, y, {"X_val": X[:, :3], "y_val": y}), ValueError, "3 features, but .* is expecting 30"),
+    (lambda: (X, y, {"X_val": X, "y_val": y + 5}), ValueError, "label 5, which is not among the classes"),
+    (lambda: (X, y, {"X_val": X, "y_val": y[:4]}), ValueError, "inconsistent numbers of samples"),
+    (lambda: (sparse.csr_matrix(X), y, {}), TypeError, r"X is sparse, .*X.toarray\(\)"),
+    (lambda: (sparse.coo_array(X), y, {}), TypeError, "X is sparse"),
+    (lambda: (with_column("red"), y, {}), ValueError, "column 'extra' holds .*encode it"),
+    (lambda: (with_column(pd.Categorical(["a"] * len(y))), y, {}), ValueError, "column 'extra' holds Categorical"),
+    (lambda: (with_column(pd.Timestamp("2020-01-01")), y, {}), ValueError, "column 'extra' holds Datetime"),
+    (lambda: (with_column([[1]] * len(y)), y, {}), ValueError, "column 'extra'"),
+    (lambda: (pl.DataFrame({"a": ["x"] * 10}), [0, 1] * 5, {}), ValueError, "column 'a' holds String"),
+    (lambda: (pl.DataFrame({"a": [[1]] * 10}), [0, 1] * 5, {}), ValueError, "column 'a' holds List"),
+    (lambda: (np.array([["a"], ["b"]]), [0, 1], {}), ValueError, "could not convert string|strings"),
+    (lambda: (X + 1j, y, {}), ValueError, "[Cc]omplex"),
+]
+
+
+@pytest.mark.parametrize(("make", "error", "message"), CASES)
+def test_bad_tables_and_targets(make, error, message):
+    table, target, more = make()
+    model = GBFSClassifier(0.05, max_iter=3).fit(FRAME, LABELS)
+    before = dict(vars(model))
+    with pytest.raises(error, match=message):
+        model.fit(table, target, **more)
+    assert vars(model).keys() == before.keys()
+    assert all(vars(model)[name] is value for name, value in before.items())
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"mu": -1}, "'mu' parameter"),
+        ({"mu": np.nan}, "'mu' parameter"),
+        ({"mu_unit": "euro"}, "'mu_unit' parameter"),
+        ({"budget": -1}, "'budget' parameter"),
+        ({"learning_rate": 0}, "'learning_rate' parameter"),
+        ({"max_iter": 0}, "'max_iter' parameter"),
+        ({"max_depth": 0}, "'max_depth' parameter"),
+        ({"min_samples_leaf": 0}, "'min_samples_leaf' parameter"),
+        ({"max_bins": 256}, "'max_bins' parameter"),
+        ({"leaf_values": "median"}, "'leaf_values' parameter"),
+        ({"init": 1}, "'init' parameter"),
+        ({"stop": "soon"}, "'stop' parameter"),
+        ({"early_stopping": "auto"}, "'early_stopping' parameter"),
+        ({"validation_fraction": 1.0}, "'validation_fraction' parameter"),
+        ({"class_weight": "heavy"}, "'class_weight' parameter"),
+        ({"loss": "hinge"}, "loss='hinge' is not known here"),
+        ({"loss": 3}, "'loss' parameter"),
+        ({"n_jobs": 0}, "n_jobs is 0"),
+        ({"n_jobs": 1.5}, "'n_jobs' parameter"),
+        ({"costs": [1.0, 2.0]}, r"30 prices are needed, one for each feature; got shape \(2,\)"),
+        ({"costs": [-1.0] + [1.0] * 29}, "price of feature number 0 is -1"),
+        ({"costs": [1.0] * 29 + [np.nan]}, "price of feature number 29 is nan"),
+        ({"costs": ["cheap"] * 30}, "prices must be numbers"),
+        ({"costs": {"age": 1.0}}, "a mapping needs feature names"),
+        ({"costs": 5}, "'costs' parameter"),
+    ],
+)
+def test_bad_settings(settings, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        GBFSClassifier(**settings).fit(X, y)
+
+
+def test_bad_prices_by_name():
+    with pytest.raises(ValueError, match=r"X has no feature 'worst radios'. Did you mean 'worst radius'\?"):
+        GBFSClassifier(costs={"worst radios": 2.0}).fit(FRAME, y)
+    with pytest.raises(ValueError, match="price of feature 'worst radius' is -2"):
+        GBFSClassifier(costs={"worst radius": -2.0}).fit(FRAME, y)
+    with pytest.raises(ValueError, match="price of feature 'worst radius' is 'high', not a number"):
+        GBFSClassifier(costs={"worst radius": "high"}).fit(FRAME, y)
+
+
+def test_bad_input_to_predict():
+    model = GBFSClassifier(0.05, max_iter=3)
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+    with pytest.raises(NotFittedError):
+        model.save("nowhere")
+    model.fit(FRAME, y)
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.predict(FRAME.rename(columns={"worst radius": "radius"}))
+    with pytest.raises(ValueError, match="29 features, but GBFSClassifier is expecting 30"):
+        model.predict(X[:, 1:])
+    with pytest.raises(ValueError, match="infinity"):
+        model.predict(spoiled(np.inf))
+    with pytest.raises(TypeError, match="X is sparse"):
+        model.predict(sparse.csr_matrix(X))
+
+
+def test_bad_continuation():
+    model = GBFSClassifier(0.01, warm_start=True, max_iter=10).fit(X, y)
+    with pytest.raises(ValueError, match="another number of features or classes"):
+        model.fit(X[:, :5], y)
+    with pytest.raises(ValueError, match="10 iterations already; max_iter=5 must not be smaller"):
+        model.set_params(max_iter=5).fit(X, y)
+
+
+def test_early_stopping_needs_rows():
+    with pytest.raises(ValueError, match="early_stopping: 3 rows can't be split"):
+        GBFSClassifier(early_stopping=True).fit(X[:3], [0, 1, 1])
+
+
+def test_numbers_too_large_to_square():
+    rng = np.random.default_rng(0)
+    with pytest.raises(ValueError, match="Rescale y"):
+        GBFSRegressor().fit(rng.normal(size=(100, 2)), rng.normal(size=100) * 1e300)
+    with pytest.raises(ValueError, match="too small to be squared. Rescale y"):
+        GBFSRegressor(max_iter=3).fit(np.arange(100.0)[:, None], np.arange(100) * 1e-200)

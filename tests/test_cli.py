@@ -1,0 +1,50 @@
+"""The command line and the examples in the docstrings."""
+
+import doctest
+import importlib
+import pkgutil
+import subprocess
+import sys
+
+import pytest
+
+import frugalboost
+from frugalboost.cli import main
+
+MODULES = [m.name for m in pkgutil.iter_modules(frugalboost.__path__) if m.name not in ("__main__", "_core")]
+
+
+def test_demo_lists_what_was_bought(capsys):
+    assert main(["demo"]) == 0
+    shown = capsys.readouterr().out
+    assert "worst perimeter" in shown
+    assert "features: test error" in shown
+    assert main(["demo", "--mu", "5"]) == 0
+    assert "nothing: from mu =" in capsys.readouterr().out
+
+
+def test_the_module_is_the_command():
+    out = subprocess.run([sys.executable, "-m", "frugalboost", "--version"], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == f"frugalboost {frugalboost.__version__}"
+
+
+def test_wrong_calls(capsys):
+    assert main([]) == 2
+    assert "usage" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["demo", "--mu", "-1"])
+    assert "mu must be zero or positive" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_in_docstrings(name):
+    module = importlib.import_module(f"frugalboost.{name}")
+    result = doctest.testmod(module)
+    assert result.failed == 0
+
+
+def test_every_public_name_has_an_example():
+    public = {f"frugalboost.{n}": getattr(frugalboost, n) for n in frugalboost.__all__}
+    for name, thing in public.items():
+        assert ">>>" in (thing.__doc__ or ""), name
+        assert "<parameters>" not in thing.__doc__, name

@@ -1,0 +1,231 @@
+"""Saving and loading: the same model back, and no file that can do harm."""
+
+import copy
+import hashlib
+import json
+import pickle
+import struct
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+
+import frugalboost
+from frugalboost import GBFSClassifier, GBFSRegressor, ModelFileError
+from frugalboost.losses import Quantile
+
+
+def models():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    yield X, GBFSClassifier(0.01, max_iter=10, budget=np.inf, costs={"mean area": 0.5}).fit(X, y)
+    yield X, GBFSClassifier(0.01, max_iter=5, class_weight={"n": 1.0, "y": 2.0}).fit(X, np.array(["n", "y"])[y])
+    X, y = load_iris(return_X_y=True)
+    yield X, GBFSClassifier(0.01, max_iter=5, early_stopping=True, random_state=np.random.RandomState(0)).fit(X, y)
+    yield X, GBFSClassifier(0.01, max_iter=5).fit(X, np.array(["a", "b", "c"], dtype=object)[y])
+    X, y = load_diabetes(return_X_y=True)
+    yield X, GBFSRegressor(0.01, max_iter=5, loss=Quantile(0.7), costs=np.arange(10) + 1.0).fit(X, y)
+    yield X, GBFSRegressor(0.01, max_iter=5, loss="poisson").fit(X, y)
+
+
+def same(a, b, X):
+    assert type(a) is type(b)
+    for method in ("predict", "predict_proba"):
+        if hasattr(a, method):
+            np.testing.assert_array_equal(getattr(a, method)(X), getattr(b, method)(X))
+    for name in ("support_", "selected_features_", "feature_importances_"):
+        np.testing.assert_array_equal(getattr(a, name), getattr(b, name))
+    assert getattr(a, "classes_", np.array(0)).dtype == getattr(b, "classes_", np.array(0)).dtype
+    for name in ("mu_", "mu_max_", "n_iter_", "best_iteration_", "total_cost_", "stop_reason_", "n_features_in_"):
+        assert getattr(a, name) == getattr(b, name)
+    assert repr(a.history_) == repr(b.history_)  # repr: NaN equals NaN
+    assert a.loss == b.loss
+
+
+@pytest.mark.parametrize("case", range(6))
+def test_every_way_brings_the_same_model_back(case, tmp_path):
+    X, model = list(models())[case]
+    path = tmp_path / "model.frugal"
+    model.save(path)
+    same(model, frugalboost.load(path), X)
+    same(model, type(model).load(path), X)
+    same(model, pickle.loads(pickle.dumps(model)), X)
+    same(model, copy.deepcopy(model), X)
+    joblib.dump(model, tmp_path / "model.joblib")
+    same(model, joblib.load(tmp_path / "model.joblib"), X)
+    frugalboost.load(path).save(tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == path.read_bytes()
+
+
+def test_loaded_model_can_be_continued(tmp_path):
+    X, y = load_breast_cancer(return_X_y=True)
+    GBFSClassifier(0.01, max_iter=10, warm_start=True).fit(X, y).save(tmp_path / "ten")
+    twenty = frugalboost.load(tmp_path / "ten").set_params(max_iter=20).fit(X, y)
+    long = GBFSClassifier(0.01, max_iter=20).fit(X, y)
+    np.testing.assert_array_equal(twenty.predict_proba(X), long.predict_proba(X))
+    assert list(twenty.selected_features_) == list(long.selected_features_)
+
+
+class Own:
+    def start(self, y, sample_weight):
+        return 0.0
+
+    def gradient(self, y, raw):
+        return raw - y
+
+    def curvature(self, y, raw):
+        return np.ones(len(y))
+
+    def inverse_link(self, raw):
+        return raw
+
+
+def test_a_loss_of_ones_own_must_be_passed(tmp_path):
+    X, y = load_diabetes(return_X_y=True)
+    model = GBFSRegressor(loss=Own(), max_iter=3).fit(X, y)
+    model.save(tmp_path / "model")
+    with pytest.raises(ValueError, match=r"loss of its own, 'Own', .* load\(path, loss=...\)"):
+        frugalboost.load(tmp_path / "model")
+    loaded = GBFSRegressor.load(tmp_path / "model", loss=Own())
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+
+
+@pytest.fixture(scope="module")
+def content(tmp_path_factory):
+    path = tmp_path_factory.mktemp("models") / "model.frugal"
+    next(models())[1].save(path)
+    return path.read_bytes()
+
+
+def parts(content):
+    (length,) = struct.unpack("<Q", content[:8])
+    return json.loads(content[8 : 8 + length]), content[8 + length :]
+
+
+def joined(header, body, *, sign=True):
+    if sign:
+        meta = header["__metadata__"]
+        meta["sha256"] = hashlib.sha256(meta["model"].encode() + body).hexdigest()
+    head = json.dumps(header).encode()
+    return struct.pack("<Q", len(head)) + head + body
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda c: b"", "is not a frugalboost model.*too short"),
+        (lambda c: b"PK\x03\x04 some other file entirely", "is not a frugalboost model"),
+        (lambda c: c[:-1], "does not match its checksum"),
+        (lambda c: c[:200], "ends inside its header"),
+        (lambda c: c[:-20] + bytes(20), "does not match its checksum"),
+        (
+            lambda c: c.replace(b'"format_version": "1"', b'"format_version": "2"'),
+            "newer frugalboost .format 2.*Upgrade",
+        ),
+        (lambda c: c.replace(b'"format": "frugalboost"', b'"format": "other.......",'[:23]), "damaged"),
+    ],
+)
+def test_files_that_are_not_models(content, change, message, tmp_path):
+    path = tmp_path / "model.frugal"
+    path.write_bytes(change(content))
+    with pytest.raises(ModelFileError, match=message):
+        frugalboost.load(path)
+
+
+def test_missing_file_and_wrong_class(content, tmp_path):
+    with pytest.raises(FileNotFoundError):
+        frugalboost.load(tmp_path / "nothing")
+    (tmp_path / "model").write_bytes(content)
+    with pytest.raises(ModelFileError, match="holds a GBFSClassifier, not a GBFSRegressor"):
+        GBFSRegressor.load(tmp_path / "model")
+
+
+def test_a_failed_save_leaves_the_old_file(content, tmp_path):
+    X, y = load_iris(return_X_y=True)
+    labels = np.array([frozenset({1}), 2, "three"], dtype=object)[y]
+    model = GBFSClassifier(0.01, max_iter=2).fit(X, y)
+    model.classes_ = labels[[0, 50, 100]]
+    (tmp_path / "model").write_bytes(content)
+    with pytest.raises(TypeError, match="Use pickle or joblib instead"):
+        model.save(tmp_path / "model")
+    assert (tmp_path / "model").read_bytes() == content
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_files_are_readable_as_safetensors(content):
+    """Any reader of that layout can get at the arrays: contiguous, in order, covering the whole body."""
+    header, body = parts(content)
+    del header["__metadata__"]
+    places = sorted(entry["data_offsets"] for entry in header.values())
+    assert places[0][0] == 0
+    assert places[-1][1] == len(body)
+    assert all(a[1] == b[0] for a, b in zip(places, places[1:]))
+
+
+def attempt(path, data, X):
+    """Load a mutated file and use what comes back; only a clear refusal is allowed."""
+    path.write_bytes(data)
+    try:
+        model = frugalboost.load(path)
+    except ModelFileError:
+        return False
+    model.predict(X)
+    model.transform(X)
+    return True
+
+
+def mutate(rng, data):
+    data = bytearray(data)
+    for _ in range(rng.integers(1, 4)):
+        kind = rng.integers(5)
+        at = int(rng.integers(len(data)))
+        if kind == 0:
+            data[at] = int(rng.integers(256))
+        elif kind == 1:
+            data[at] ^= 1 << int(rng.integers(8))
+        elif kind == 2:
+            del data[at : at + int(rng.integers(1, 64))]
+        elif kind == 3:
+            data[at:at] = rng.bytes(int(rng.integers(1, 64)))
+        else:
+            del data[at:]
+        if not data:
+            break
+    return bytes(data)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_fuzz_bytes(content, tmp_path):
+    """10,000 mutated files; the checksum finds nearly all."""
+    X = np.zeros((3, 30))
+    rng = np.random.default_rng(0)
+    loaded = sum(attempt(tmp_path / "model", mutate(rng, content), X) for _ in range(10_000))
+    assert loaded < 500  # changes outside what is read, such as padding
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_fuzz_behind_the_checksum(content, tmp_path):
+    """A hostile file has a correct checksum: arrays and description are mutated and signed again."""
+    X = np.zeros((3, 30))
+    header, body = parts(content)
+    rng = np.random.default_rng(1)
+    refused = 0
+    for _ in range(3000):
+        changed = json.loads(json.dumps(header))
+        new_body = body
+        if rng.random() < 0.5:
+            data = bytearray(body)
+            for _ in range(rng.integers(1, 30)):
+                at = int(rng.integers(len(data)))
+                data[at] = int(rng.choice([0, 255, 127, 128, rng.integers(256)]))
+            new_body = bytes(data)
+        elif rng.random() < 0.5:
+            text = mutate(rng, changed["__metadata__"]["model"].encode())
+            changed["__metadata__"]["model"] = text.decode(errors="replace")
+        else:
+            name = rng.choice([k for k in changed if k != "__metadata__"])
+            field = rng.choice(["dtype", "shape", "data_offsets"])
+            values = ["F64", "I32", "U8", None, [], [0], [-1], [2**62], [1, 2], [0, len(body)], [2**40, 2**40], "x", {}]
+            changed[name][field] = values[rng.integers(len(values))]
+        refused += not attempt(tmp_path / "model", joined(changed, new_body), X)
+    assert refused > 1500
