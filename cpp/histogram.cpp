@@ -68,9 +68,14 @@ constexpr Add kWeighted[kLanes] = {add_weighted<1, Listed>, add_weighted<2, List
 
 Histograms::Histograms(const BinnedMatrix& X, bool weighted)
     : X_(X), weighted_(weighted), words_per_cell_(weighted || X.rows() > static_cast<size_t>(kCountMask) ? 2 : 1) {
-  offsets_.push_back(0);
-  for (size_t c = 0; c < X.columns(); ++c)
-    offsets_.push_back(offsets_.back() + static_cast<size_t>(X.cells(c) * words_per_cell_));
+  // Groups are worked on by different threads, so each starts on a line of its own.
+  size_t at = 0;
+  for (size_t c = 0; c < X.columns(); ++c) {
+    if (c % kLanes == 0) at = whole_lines(at);
+    offsets_.push_back(at);
+    at += static_cast<size_t>(X.cells(c) * words_per_cell_);
+  }
+  offsets_.push_back(whole_lines(at));
   for (size_t g = 0; g < X.groups(); ++g) most_group_words_ = std::max(most_group_words_, group_words(g));
 }
 

@@ -8,6 +8,7 @@
 
 #include <vector>
 
+#include "aligned.hpp"
 #include "binning.hpp"
 #include "fixed_point.hpp"
 #include "types.hpp"

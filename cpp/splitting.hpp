@@ -62,10 +62,10 @@ class SplitSearch {
   const Weights& weights_;
   double min_weight_;
   Histograms layout_;
-  std::vector<std::vector<std::int64_t>> pool_;
+  std::vector<AlignedWords> pool_;
   std::vector<std::uint8_t> taken_;
-  std::vector<std::vector<std::int64_t>> scratch_;  // for each thread, three times a group's cells
-  std::vector<std::int64_t> parts_;
+  std::vector<AlignedWords> scratch_;  // for each thread, three times a group's cells
+  AlignedWords parts_;
   std::vector<std::int32_t> ordered_q_;
   std::vector<std::int64_t> ordered_units_;
 };

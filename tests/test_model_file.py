@@ -2,6 +2,7 @@
 
 import copy
 import hashlib
+import itertools
 import json
 import pickle
 import struct
@@ -159,7 +160,7 @@ def test_files_are_readable_as_safetensors(content):
     places = sorted(entry["data_offsets"] for entry in header.values())
     assert places[0][0] == 0
     assert places[-1][1] == len(body)
-    assert all(a[1] == b[0] for a, b in zip(places, places[1:]))
+    assert all(a[1] == b[0] for a, b in itertools.pairwise(places))
 
 
 def attempt(path, data, X):

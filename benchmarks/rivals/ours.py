@@ -1,0 +1,57 @@
+"""frugalboost, called below the estimator so that binning and training are timed apart, as for the others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from frugalboost import _core
+from frugalboost.binning import Thresholds
+from frugalboost.boosting import Rows, Task, boost
+from frugalboost.losses import LogLoss
+from frugalboost.params import Params
+
+NAME = "frugalboost"
+
+
+def bin(X: np.ndarray, y: np.ndarray, setting: dict[str, Any]) -> dict[str, Any]:
+    """Find thresholds and bin."""
+    thresholds = Thresholds.find(X, None, setting["bins"], setting["threads"])
+    return {"thresholds": thresholds, "binned": thresholds.bin(X, setting["threads"]), "y": y, "columns": X.shape[1]}
+
+
+def train(data: dict[str, Any], setting: dict[str, Any], penalty: float) -> int:
+    """Boost, mu in absolute units."""
+    params = Params(
+        mu=penalty,
+        mu_unit="absolute",
+        learning_rate=0.1,
+        max_iter=setting["trees"],
+        max_depth=setting["depth"],
+        min_samples_leaf=setting["min_leaf"],
+        l2_regularization=0.0,
+        leaf_values="newton",
+        init="prior",
+        stop="paid",
+        early_stopping=False,
+        n_iter_no_change=1,
+        tol=0.0,
+    )
+    task = Task(
+        train=Rows(np.empty((0, 0)), data["y"]),
+        validation=None,
+        thresholds=data["thresholds"],
+        binned=data["binned"],
+        loss=LogLoss(),
+        outputs=1,
+        prices=np.ones(data["columns"]),
+        budget=np.inf,
+        params=params,
+    )
+    return len(boost(task, None, None, setting["threads"]).purchases.feature)
+
+
+def instruction_set() -> str:
+    """Name of the kernels that run here."""
+    return _core.instruction_set()
