@@ -12,7 +12,9 @@ namespace frugal {
 
 inline constexpr size_t kLineWords = 16;  // two cache lines of 64 bytes: processors fetch them in pairs
 
-inline size_t whole_lines(size_t words) { return (words + kLineWords - 1) / kLineWords * kLineWords; }
+inline size_t whole_lines(size_t words) {
+  return (words + kLineWords - 1) / kLineWords * kLineWords;
+}
 
 class AlignedWords {
  public:
