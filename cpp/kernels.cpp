@@ -48,7 +48,7 @@ inline void fill_prefix(const ScanTask& t, std::int64_t g, std::int64_t w, Prefi
 // The gain 1/2 (GL^2/WL + GR^2/WR - G^2/W) in a form without cancellation that treats both sides alike:
 // (GL WR - GR WL)^2 / (2 W WL WR). Returns the first bin with the largest gain.
 inline int best_bin(const ScanTask& t, Prefix& p, double& best) {
-  std::int64_t most = std::bit_cast<std::int64_t>(-1.0);
+  std::int64_t most = bits_as<std::int64_t>(-1.0);
   for (int b = 0; b < t.value_bins; ++b) {
     double wl = p.weight_left[b], wr = p.weight_right[b];
     double numerator = p.gradient_left[b] * wr - p.gradient_right[b] * wl;
@@ -57,12 +57,12 @@ inline int best_bin(const ScanTask& t, Prefix& p, double& best) {
     p.gain[b] = allowed ? gain : -1.0;
   }
   for (int b = 0; b < t.value_bins; ++b) {  // gains are -1 or not negative: they order like their bits
-    std::int64_t bits = std::bit_cast<std::int64_t>(p.gain[b]);
+    std::int64_t bits = bits_as<std::int64_t>(p.gain[b]);
     most = bits > most ? bits : most;
   }
-  best = std::bit_cast<double>(most);
+  best = bits_as<double>(most);
   int b = 0;
-  while (b + 1 < t.value_bins && std::bit_cast<std::int64_t>(p.gain[b]) != most) ++b;
+  while (b + 1 < t.value_bins && bits_as<std::int64_t>(p.gain[b]) != most) ++b;
   return b;
 }
 
@@ -94,17 +94,17 @@ ScanResult scan_wide(const ScanTask& t) {
 double largest_magnitude(std::size_t n, const double* v) {
   std::int64_t most = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    std::int64_t bits = std::bit_cast<std::int64_t>(v[i]) & 0x7FFFFFFFFFFFFFFFLL;
+    std::int64_t bits = bits_as<std::int64_t>(v[i]) & 0x7FFFFFFFFFFFFFFFLL;
     most = bits > most ? bits : most;
   }
-  return std::bit_cast<double>(most);
+  return bits_as<double>(most);
 }
 
 void to_grid(std::size_t n, const double* v, double scale, std::int32_t* out) {
   constexpr double kMagic = 6755399441055744.0;
   for (std::size_t i = 0; i < n; ++i) {
     double shifted = v[i] * scale + kMagic;  // the low 32 bits of `shifted` are the rounded integer
-    out[i] = static_cast<std::int32_t>(std::bit_cast<std::int64_t>(shifted));
+    out[i] = static_cast<std::int32_t>(bits_as<std::int64_t>(shifted));
   }
 }
 

@@ -3,10 +3,15 @@
 // kernels.cpp is compiled once per instruction set and must not share code between the copies.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 
 namespace frugal {
+
+template <class To, class From>
+static inline To bits_as(From v) {
+  static_assert(sizeof(To) == sizeof(From));
+  return __builtin_bit_cast(To, v);
+}
 
 static inline double portable_exp(double x) {
   constexpr double kMagic = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer
@@ -30,18 +35,18 @@ static inline double portable_exp(double x) {
   s = s * r + 1.0;
   s = s * r + 1.0;
   // The low bits of `shifted` hold k; moved to the exponent they multiply by 2^k.
-  auto bits = std::bit_cast<std::uint64_t>(s) + (std::bit_cast<std::uint64_t>(shifted) << 52);
-  return std::bit_cast<double>(bits);
+  auto bits = bits_as<std::uint64_t>(s) + (bits_as<std::uint64_t>(shifted) << 52);
+  return bits_as<double>(bits);
 }
 
 // For positive, normal x.
 static inline double portable_log(double x) {
   constexpr double kMagic = 6755399441055744.0;
-  auto bits = std::bit_cast<std::int64_t>(x);
+  auto bits = bits_as<std::int64_t>(x);
   // The exponent is chosen so that the mantissa lies in [sqrt(1/2), sqrt(2)).
   std::int64_t exponent = (bits - 0x3FE6A09E667F3BCDLL) >> 52;
-  double mantissa = std::bit_cast<double>(bits - (exponent << 52));
-  double e = std::bit_cast<double>(std::bit_cast<std::int64_t>(kMagic) + exponent) - kMagic;
+  double mantissa = bits_as<double>(bits - (exponent << 52));
+  double e = bits_as<double>(bits_as<std::int64_t>(kMagic) + exponent) - kMagic;
   double s = (mantissa - 1.0) / (mantissa + 1.0);
   double z = s * s;
   double p = 1.0 / 23.0;

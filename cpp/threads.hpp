@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <exception>
 #include <functional>
 #include <stdexcept>
 
@@ -52,15 +53,7 @@ class Context {
       }
       return;
     }
-#ifdef _OPENMP
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
-    for (std::int64_t i = 0; i < static_cast<std::int64_t>(tasks); ++i) {
-      int thread = omp_get_thread_num();
-      if (thread == 0) poll();
-      if (!stopped_) body(static_cast<size_t>(i), thread);
-    }
-#endif
-    if (stopped_) throw Interrupted();
+    run_in_threads(tasks, threads, body);
   }
 
   // body(begin, end, block) over rows cut into fixed blocks, the same for any number of threads.
@@ -72,6 +65,28 @@ class Context {
   }
 
  private:
+  // An exception must not leave a parallel region, or it ends the process: the first one is carried out by hand.
+  template <class Body>
+  void run_in_threads(size_t tasks, int threads, const Body& body) {
+#ifdef _OPENMP
+    std::exception_ptr failure;
+    std::atomic<bool> failed{false};
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
+    for (std::int64_t i = 0; i < static_cast<std::int64_t>(tasks); ++i) {
+      const int thread = omp_get_thread_num();
+      if (thread == 0) poll();
+      if (stopped_ || failed) continue;
+      try {
+        body(static_cast<size_t>(i), thread);
+      } catch (...) {
+        if (!failed.exchange(true)) failure = std::current_exception();
+      }
+    }
+    if (failed) std::rethrow_exception(failure);
+#endif
+    if (stopped_) throw Interrupted();
+  }
+
   static constexpr double kWorthThreads = 20000;
   int threads_;
   std::function<bool()> should_stop_;

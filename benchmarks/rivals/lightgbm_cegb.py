@@ -17,7 +17,6 @@ def _params(setting: dict[str, Any]) -> dict[str, Any]:
         "max_depth": setting["depth"],
         "num_leaves": 2 ** setting["depth"],
         "min_data_in_leaf": setting["min_leaf"],
-        "min_sum_hessian_in_leaf": 0.0,
         "max_bin": setting["bins"],
         "num_threads": setting["threads"],
         "verbose": -1,

@@ -2,7 +2,8 @@
 
 from importlib.metadata import version as _version
 
-from frugalboost.estimators import GBFSClassifier, GBFSRegressor, NothingBoughtWarning
+from frugalboost.base import NothingBoughtWarning
+from frugalboost.estimators import GBFSClassifier, GBFSRegressor
 from frugalboost.persistence import ModelFileError, load
 
 __version__ = _version("frugalboost")

@@ -16,7 +16,7 @@ from frugalboost.fitting import Memory
 from frugalboost.model_file import ModelFileError
 
 if TYPE_CHECKING:
-    from frugalboost.estimators import _GBFS
+    from frugalboost.base import GBFSBase
 
 __all__ = ["ModelFileError", "load", "save"]
 
@@ -36,7 +36,7 @@ _TYPES = {
 }
 
 
-def save(estimator: _GBFS, path: str | os.PathLike[str]) -> None:
+def save(estimator: GBFSBase, path: str | os.PathLike[str]) -> None:
     """Write a fitted estimator."""
     model: Model = estimator._model
     arrays = {"prices": model.prices}
@@ -89,7 +89,7 @@ def load(path: str | os.PathLike[str], *, loss: Any = None) -> Any:
 
     description, arrays = model_file.read(path)
     try:
-        kinds: dict[str, type[_GBFS]] = {cls.__name__: cls for cls in (GBFSClassifier, GBFSRegressor)}
+        kinds: dict[str, type[GBFSBase]] = {cls.__name__: cls for cls in (GBFSClassifier, GBFSRegressor)}
         estimator = kinds[description["estimator"]](**_params_from_file(description["params"], loss))
         model = _model_from(description, arrays)
         _restore(estimator, model, description)
@@ -104,7 +104,7 @@ class MissingLossError(ValueError):
     """A model with a loss of its user's own was loaded without it."""
 
 
-def _restore(estimator: _GBFS, model: Model, description: dict[str, Any]) -> None:
+def _restore(estimator: GBFSBase, model: Model, description: dict[str, Any]) -> None:
     estimator._validate_params()
     _ = estimator._loss  # must be known
     estimator.n_features_in_ = len(model.prices)
@@ -174,7 +174,7 @@ def _require(condition: bool, otherwise: str) -> None:
         raise ModelFileError(otherwise)
 
 
-def _params_to_file(estimator: _GBFS) -> dict[str, Any]:
+def _params_to_file(estimator: GBFSBase) -> dict[str, Any]:
     params = dict(estimator.get_params(deep=False))
     loss = params["loss"]
     if isinstance(loss, losses.BuiltIn):
