@@ -146,7 +146,7 @@ inline std::uint8_t bin_of(double v, const double* cuts, size_t count) {
   const double* base = cuts;
   while (count > 1) {
     size_t half = count / 2;
-    base += base[half - 1] < v ? half : 0;
+    base += half & -static_cast<size_t>(base[half - 1] < v);
     count -= half;
   }
   return static_cast<std::uint8_t>(base - cuts + (*base < v));
