@@ -38,6 +38,25 @@ def test_bins_are_where_the_thresholds_say(order):
         np.testing.assert_array_equal(stored[c // 8, :, c % 8], naive)
 
 
+def test_long_columns_are_sorted_by_their_digits():
+    """Above 4096 rows another sort runs; negative, tiny, huge and equal numbers, and both zeros."""
+    rng = np.random.default_rng(0)
+    n = 10_000
+    columns = [
+        rng.normal(size=n),
+        np.exp(100 * rng.normal(size=n)) * rng.choice([-1, 1], n),
+        rng.integers(-3, 3, n) * 1.0,
+    ]
+    columns.append(np.where(rng.random(n) < 0.5, -0.0, 0.0))
+    columns.append(rng.normal(size=n).astype(np.float32).astype(float))
+    X = np.column_stack(columns)
+    X[rng.random(X.shape) < 0.01] = np.nan
+    found = Thresholds.find(X, None, 255, 2)
+    for c in range(X.shape[1]):
+        expected = reference.cut_points(X[:, c], [1] * n, 255)
+        np.testing.assert_array_equal(found.cuts[found.offsets[c] : found.offsets[c + 1]], expected)
+
+
 def test_few_values_get_a_bin_each_and_many_get_even_bins():
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.integers(0, 200, 5000), np.zeros(5000), rng.normal(size=5000)]).astype(float)
