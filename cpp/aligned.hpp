@@ -22,7 +22,6 @@ class AlignedWords {
   explicit AlignedWords(size_t words) { resize(words); }
 
   std::int64_t* data() const { return words_.get(); }
-  size_t size() const { return size_; }
 
   // Contents are not kept, and not set.
   void resize(size_t words) {

@@ -178,12 +178,10 @@ struct PyBinned {
 
 // Everything that fit was given, held in one place while boosting runs.
 struct PySample {
-  const PyBinned& X;
   Weights weights;
   Sample sample;
   PySample(const PyBinned& binned, const Doubles& y, const std::optional<Doubles>& w)
-      : X(binned),
-        weights(Weights::from(w ? span_of<double>(*w) : std::span<const double>(), y.size())),
+      : weights(Weights::from(w ? span_of<double>(*w) : std::span<const double>(), y.size())),
         sample{binned.matrix, {span_of<double>(y), &weights}} {
     if (y.size() != binned.matrix.rows()) throw std::invalid_argument("X and y differ in length.");
     if (w && w->size() != y.size()) throw std::invalid_argument("y and sample_weight differ in length.");
@@ -191,13 +189,12 @@ struct PySample {
 };
 
 struct PyProgress {
-  int iterations = 0, best_iteration = 0;
-  double best_loss = kInfinity;
-  std::vector<double> start, raw, validation_raw, prices, gains;
+  int iterations = 0;
+  std::vector<double> start, raw, validation_raw, validation_losses, prices, gains;
   std::vector<int> features;
 
   Progress progress() const {
-    Progress p{iterations, start, {}, raw, validation_raw, best_loss, best_iteration};
+    Progress p{iterations, start, {}, raw, validation_raw, validation_losses};
     for (size_t i = 0; i < features.size(); ++i) p.purchases.push_back({features[i], prices[i], gains[i]});
     return p;
   }
@@ -279,8 +276,7 @@ void bind_params(nb::module_& m) {
   nb::class_<PyProgress>(m, "Progress")
       .def(nb::init<>())
       .def_rw("iterations", &PyProgress::iterations)
-      .def_rw("best_iteration", &PyProgress::best_iteration)
-      .def_rw("best_loss", &PyProgress::best_loss)
+      .def_rw("validation_losses", &PyProgress::validation_losses)
       .def_rw("start", &PyProgress::start)
       .def_rw("features", &PyProgress::features)
       .def_rw("prices", &PyProgress::prices)

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "limits.hpp"
+
 namespace frugal {
 namespace {
 
@@ -92,7 +94,7 @@ void radix_sort(std::span<double> values, std::vector<std::uint64_t>& spare) {
 // Sorts `column` in place (missing values last) and merges equal values.
 ColumnCuts cuts_of(std::span<double> column, int max_bins, std::vector<std::uint64_t>& spare) {
   auto present = std::partition(column.begin(), column.end(), [](double v) { return !std::isnan(v); });
-  if (present - column.begin() > 4096) {
+  if (static_cast<size_t>(present - column.begin()) > kRadixSortRows) {
     radix_sort({column.begin(), present}, spare);
   } else {
     std::sort(column.begin(), present);
@@ -188,18 +190,28 @@ inline std::uint8_t bin_of(double v, const double* cuts, size_t count) {
 }  // namespace
 
 BinnedMatrix::BinnedMatrix(const Table& table, const Thresholds& thresholds, Context& context)
-    : rows_(table.rows), columns_(table.columns), has_missing_(thresholds.has_missing) {
+    : rows_(table.rows), columns_(table.columns), has_missing_(table.columns) {
   bins_.resize(groups() * kLanes * rows_);
   for (size_t c = 0; c < columns_; ++c) value_bins_.push_back(static_cast<int>(thresholds.of(c).size()) + 1);
   table.read([&](auto cell) {
     constexpr size_t kBlock = 1024;
-    context.over_blocks(rows_, kBlock, 20.0 * static_cast<double>(columns_), [&](size_t begin, size_t end, size_t) {
-      for (size_t c = 0; c < columns_; ++c) {
-        auto cuts = thresholds.of(c);
-        std::uint8_t* out = bins_.data() + (c / kLanes) * kLanes * rows_ + c % kLanes;
-        for (size_t r = begin; r < end; ++r) out[r * kLanes] = bin_of(cell(r, c), cuts.data(), cuts.size());
-      }
-    });
+    std::vector<std::uint8_t> missing_in_block((rows_ + kBlock - 1) / kBlock * columns_);
+    context.over_blocks(rows_, kBlock, 20.0 * static_cast<double>(columns_),
+                        [&](size_t begin, size_t end, size_t block) {
+                          for (size_t c = 0; c < columns_; ++c) {
+                            auto cuts = thresholds.of(c);
+                            const auto missing = static_cast<std::uint8_t>(cuts.size() + 1);
+                            std::uint8_t* out = bins_.data() + (c / kLanes) * kLanes * rows_ + c % kLanes;
+                            bool any_missing = false;
+                            for (size_t r = begin; r < end; ++r) {
+                              out[r * kLanes] = bin_of(cell(r, c), cuts.data(), cuts.size());
+                              any_missing |= out[r * kLanes] == missing;
+                            }
+                            missing_in_block[block * columns_ + c] = any_missing;
+                          }
+                        });
+    // From these rows, not from those the thresholds were found on: a continued fit may bring the first missing value.
+    for (size_t i = 0; i < missing_in_block.size(); ++i) has_missing_[i % columns_] |= missing_in_block[i];
   });
 }
 

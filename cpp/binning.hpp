@@ -42,7 +42,7 @@ class BinnedMatrix {
   // Bins of values; missing values have the bin of that number.
   int value_bins(size_t column) const { return value_bins_[column]; }
   bool has_missing(size_t column) const { return has_missing_[column]; }
-  // Cells of a histogram: value bins and, where missing values were seen in training, one more.
+  // Cells of a histogram: value bins and, where these rows have missing values, one more.
   int cells(size_t column) const { return value_bins_[column] + has_missing_[column]; }
 
   const std::uint8_t* group(size_t g) const { return bins_.data() + g * kLanes * rows_; }

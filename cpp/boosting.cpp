@@ -17,7 +17,7 @@ namespace {
 // bit.
 double natural_top(std::span<const double> root_gain, const Ledger& ledger, double unit) {
   double top = 0.0;
-  auto priced = [&](size_t f) { return ledger.start_price(f) > 0 && ledger.start_price(f) < kInfinity; };
+  auto priced = [&](size_t f) { return ledger.start_price(f) > 0 && ledger.within_budget(ledger.start_price(f)); };
   for (size_t f = 0; f < root_gain.size(); ++f)
     if (priced(f) && root_gain[f] > 0) top = std::max(top, root_gain[f] / ledger.start_price(f));
   if (!(top > 0) || !(unit > 0)) return 0.0;
@@ -27,8 +27,9 @@ double natural_top(std::span<const double> root_gain, const Ledger& ledger, doub
     return true;
   };
   double mu = top / unit;
-  while (!nothing_pays(mu)) mu = std::nextafter(mu, kInfinity);
-  while (nothing_pays(std::nextafter(mu, 0.0))) mu = std::nextafter(mu, 0.0);
+  // Rounding is off by a few units in the last place; where products underflow there is no last bit to find.
+  for (int i = 0; i < 64 && !nothing_pays(mu); ++i) mu = std::nextafter(mu, kInfinity);
+  for (int i = 0; i < 64 && nothing_pays(std::nextafter(mu, 0.0)); ++i) mu = std::nextafter(mu, 0.0);
   return mu;
 }
 
@@ -42,11 +43,10 @@ class Booster {
         loss_(loss),
         ledger_(std::move(ledger)),
         params_(params),
-        context_(context),
-        best_loss_(from.best_loss) {
+        context_(context) {
     for (const auto& p : from.purchases) ledger_.restore(p);
     out_.iterations = from.iterations;
-    out_.best_iteration = from.best_iteration;
+    for (size_t i = 0; i < from.validation_losses.size(); ++i) judge(from.validation_losses[i], static_cast<int>(i));
     set_start(from);
   }
 
@@ -101,17 +101,19 @@ class Booster {
     out_.mu = params_.mu_unit == MuUnit::share ? params_.mu * out_.impurity : params_.mu;
   }
 
+  void judge(double validation_loss, int iteration) {
+    if (!(validation_loss < best_loss_ - params_.tol)) return;
+    best_loss_ = validation_loss;
+    out_.best_iteration = iteration;
+  }
+
   const Record& record() {
     Record r{out_.iterations, 0.0, std::numeric_limits<double>::quiet_NaN(),
              static_cast<int>(ledger_.purchases().size()), ledger_.paid()};
     // The training rows come last: a loss keeps what their derivatives need.
     if (validation_) r.validation_loss = loss_.mean(validation_->target, validation_raw_.data(), context_);
     r.train_loss = loss_.mean(train_.target, raw_.data(), context_);
-    const bool first = out_.records.empty() && out_.iterations == 0;
-    if (validation_ && (first || r.validation_loss < best_loss_ - params_.tol)) {
-      best_loss_ = r.validation_loss;
-      out_.best_iteration = out_.iterations;
-    }
+    if (validation_) judge(r.validation_loss, out_.iterations);
     out_.records.push_back(r);
     return out_.records.back();
   }
@@ -151,7 +153,7 @@ class Booster {
   Ledger ledger_;
   const Params& params_;
   Context& context_;
-  double best_loss_;
+  double best_loss_ = kInfinity;
   Boosted out_;
   GridGradients gradients_;
   std::vector<double> g_, h_, raw_, validation_raw_;

@@ -24,8 +24,7 @@ struct Progress {
   std::vector<double> start;  // raw start values; empty: a new fit
   std::vector<Purchase> purchases;
   std::vector<double> raw, validation_raw;  // raw predictions so far, output after output
-  double best_loss = kInfinity;             // on the validation rows
-  int best_iteration = 0;
+  std::vector<double> validation_losses;    // of the start and every iteration; empty: not known
 };
 
 // The state after so many iterations; the first record is the start value alone.

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 
 #include "types.hpp"
 
@@ -34,6 +35,26 @@ inline double scaled(double v, int shift) {
 inline std::int64_t to_grid(double v, int shift) {
   return static_cast<std::int64_t>(std::nearbyint(scaled(v, shift)));
 }
+
+// A grid for values up to `largest`, which becomes at most 2^bits.
+class Grid {
+ public:
+  Grid(double largest, int bits)
+      : shift_(grid_exponent(largest, bits)),
+        plain_(std::abs(shift_) < 1000),
+        scale_(plain_ ? scaled(1.0, shift_) : 0) {}
+
+  int shift() const { return shift_; }
+  bool plain() const { return plain_; }  // 2^shift is a normal number, so values may be multiplied by it
+  double scale() const { return scale_; }
+  std::int64_t at(double v) const { return plain_ ? std::llrint(v * scale_) : to_grid(v, shift_); }
+  double back(Wide sum) const { return scaled(static_cast<double>(sum), -shift_); }
+
+ private:
+  int shift_;
+  bool plain_;
+  double scale_;
+};
 
 // Sample weights in integer units; without weights every row counts one unit.
 struct Weights {

@@ -31,15 +31,15 @@ void GridGradients::set(std::span<const double> g, const Weights& weights, Conte
   double largest = largest_of(g, context);
   if (!std::isfinite(largest))
     throw std::domain_error("The loss gave a gradient that is not finite. Rescale y, or lower the learning rate.");
-  shift = grid_exponent(largest, kGradientBits);
+  const Grid grid(largest, kGradientBits);
+  shift = grid.shift();
   q.resize(g.size());
   std::vector<std::int64_t> sums((g.size() + kBlock - 1) / kBlock);
-  const bool plain = std::abs(shift) < 1000;  // 2^shift is a normal number
   context.over_blocks(g.size(), kBlock, 3.0, [&](size_t begin, size_t end, size_t block) {
-    if (plain) {
-      kernels().to_grid(end - begin, g.data() + begin, scaled(1.0, shift), q.data() + begin);
+    if (grid.plain()) {
+      kernels().to_grid(end - begin, g.data() + begin, grid.scale(), q.data() + begin);
     } else {
-      for (size_t i = begin; i < end; ++i) q[i] = static_cast<std::int32_t>(to_grid(g[i], shift));
+      for (size_t i = begin; i < end; ++i) q[i] = static_cast<std::int32_t>(grid.at(g[i]));
     }
     std::int64_t sum = 0;
     for (size_t i = begin; i < end; ++i) sum += weights.unit(i) * q[i];

@@ -32,7 +32,8 @@ Grower::Offer Grower::best_offer(int node) const {
   for (size_t c = 0; c < X_.columns(); ++c) {
     if (!(splits[c].gain > 0) || !ledger_.can_buy(c)) continue;
     const double price = ledger_.price(c);
-    const Offer offer{splits[c].gain - mu_ * price, price, static_cast<int>(c), node, ledger_.owned(c)};
+    const double net = price > 0 ? splits[c].gain - mu_ * price : splits[c].gain;  // mu may be infinite
+    const Offer offer{net, price, static_cast<int>(c), node, ledger_.owned(c)};
     if (best.column < 0 || better(offer, best)) best = offer;
   }
   return best;

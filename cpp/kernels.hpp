@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "limits.hpp"
+
 namespace frugal {
 
 // What the scan of one column's histogram needs to know about its node.
@@ -42,9 +44,5 @@ struct Kernels {
 };
 
 const Kernels& kernels();
-
-// A histogram cell of one word: the gradient sum above kCountBits bits of row count.
-inline constexpr int kCountBits = 18;
-inline constexpr std::int64_t kCountMask = (std::int64_t{1} << kCountBits) - 1;
 
 }  // namespace frugal

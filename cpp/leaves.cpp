@@ -3,67 +3,53 @@
 #include <algorithm>
 #include <cmath>
 
+#include "chunks.hpp"
 #include "kernels.hpp"
+#include "limits.hpp"
 
 namespace frugal {
 namespace {
 
-constexpr Row kChunk = 16384;
-
-struct Chunk {
-  size_t leaf;
-  Row begin, end;  // in the leaf
-};
-
-std::vector<Chunk> cut(std::span<const Leaf> leaves) {
-  std::vector<Chunk> chunks;
-  for (size_t i = 0; i < leaves.size(); ++i)
-    for (Row at = 0; at < leaves[i].rows.rows(); at += std::min(kChunk, leaves[i].rows.rows() - at))
-      chunks.push_back({i, at, at + std::min(kChunk, leaves[i].rows.rows() - at)});
-  return chunks;
+std::vector<Chunk> chunks_of(std::span<const Leaf> leaves) {
+  return cut(leaves, kLeafRows, [](const Leaf& leaf) { return leaf.rows; });
 }
 
 // Exact sums of w * v over every leaf, on a grid far finer than the gradients of the histograms.
-std::vector<double> leaf_sums(std::span<const Leaf> leaves, const std::vector<Chunk>& chunks,
-                              const RowPartition& partition, const Weights& weights, std::span<const double> v,
-                              Context& context) {
-  const int shift = grid_exponent(kernels().largest_magnitude(v.size(), v.data()), kLeafBits);
-  const bool plain = std::abs(shift) < 1000;
-  const double scale = plain ? scaled(1.0, shift) : 0.0;
+std::vector<double> leaf_sums(std::span<const Leaf> leaves, const RowPartition& partition, const Weights& weights,
+                              std::span<const double> v, Context& context) {
+  const Grid grid(kernels().largest_magnitude(v.size(), v.data()), kLeafBits);
+  const auto chunks = chunks_of(leaves);
   std::vector<Wide> part(chunks.size()), sum(leaves.size());
   context.parallel_for(chunks.size(), 4.0 * static_cast<double>(v.size()), [&](size_t c, int) {
-    const Row* rows = partition.rows(leaves[chunks[c].leaf].rows);
     Wide total = 0;
     for (Row i = chunks[c].begin; i < chunks[c].end; ++i) {
-      const double value = v[rows[i]];
-      const std::int64_t fixed = plain ? std::llrint(value * scale) : to_grid(value, shift);
-      total += static_cast<Wide>(weights.unit(rows[i])) * fixed;
+      const Row row = partition.rows()[i];
+      total += static_cast<Wide>(weights.unit(row)) * grid.at(v[row]);
     }
     part[c] = total;
   });
-  for (size_t c = 0; c < chunks.size(); ++c) sum[chunks[c].leaf] += part[c];
+  for (size_t c = 0; c < chunks.size(); ++c) sum[chunks[c].owner] += part[c];
   std::vector<double> out;
-  for (Wide s : sum) out.push_back(scaled(static_cast<double>(s), -shift));
+  for (Wide s : sum) out.push_back(grid.back(s));
   return out;
 }
 
-std::vector<double> newton_steps(std::span<const Leaf> leaves, const RowPartition& partition, const Target& target,
-                                 std::span<const double> g, std::span<const double> h, const Loss& loss,
-                                 const Params& params, Context& context) {
+// Newton steps, or means of the gradient.
+std::vector<double> gradient_steps(std::span<const Leaf> leaves, const RowPartition& partition, const Target& target,
+                                   std::span<const double> g, std::span<const double> h, const Loss& loss,
+                                   const Params& params, Context& context) {
   const Weights& weights = *target.weights;
-  const auto chunks = cut(leaves);
-  auto top = leaf_sums(leaves, chunks, partition, weights, g, context);
-  std::vector<double> bottom;
+  auto steps = leaf_sums(leaves, partition, weights, g, context);
+  std::vector<double> below;
   if (params.leaf_values == LeafValues::newton) {
-    bottom = leaf_sums(leaves, chunks, partition, weights, h, context);
+    below = leaf_sums(leaves, partition, weights, h, context);
+    for (double& b : below) b += scaled(params.l2_regularization, weights.shift);
   } else {
-    for (const auto& leaf : leaves) bottom.push_back(static_cast<double>(leaf.rows.weight));
+    for (const auto& leaf : leaves) below.push_back(static_cast<double>(leaf.rows.weight));
   }
-  for (size_t i = 0; i < leaves.size(); ++i) {
-    double below = bottom[i] + scaled(params.l2_regularization, weights.shift);
-    top[i] = std::clamp(below > 0 ? top[i] / below : 0.0, -loss.step_limit(), loss.step_limit());
-  }
-  return top;
+  for (size_t i = 0; i < leaves.size(); ++i)
+    steps[i] = std::clamp(below[i] > 0 ? steps[i] / below[i] : 0.0, -loss.step_limit(), loss.step_limit());
+  return steps;
 }
 
 std::vector<double> residual_quantiles(std::span<const Leaf> leaves, const RowPartition& partition,
@@ -86,23 +72,21 @@ std::vector<double> residual_quantiles(std::span<const Leaf> leaves, const RowPa
 void set_leaf_values(Tree& tree, std::span<const Leaf> leaves, const RowPartition& partition, const Target& target,
                      const double* raw, std::span<const double> g, std::span<const double> h, const Loss& loss,
                      const Params& params, Context& context) {
-  const bool by_quantile = loss.leaf_quantile() >= 0 && params.leaf_values == LeafValues::newton;
-  const auto values = by_quantile ? residual_quantiles(leaves, partition, target, raw, loss.leaf_quantile(), context)
-                                  : newton_steps(leaves, partition, target, g, h, loss, params, context);
+  const auto values = loss.leaf_quantile() >= 0
+                          ? residual_quantiles(leaves, partition, target, raw, loss.leaf_quantile(), context)
+                          : gradient_steps(leaves, partition, target, g, h, loss, params, context);
   for (size_t i = 0; i < leaves.size(); ++i)
     tree.value[static_cast<size_t>(leaves[i].node)] = params.learning_rate * values[i];
 }
 
 void add_leaf_values(const Tree& tree, std::span<const Leaf> leaves, const RowPartition& partition, double* raw,
                      Context& context) {
-  const auto chunks = cut(leaves);
+  const auto chunks = chunks_of(leaves);
   double rows_in_all = 0;
   for (const auto& leaf : leaves) rows_in_all += leaf.rows.rows();
   context.parallel_for(chunks.size(), rows_in_all, [&](size_t c, int) {
-    const Leaf& leaf = leaves[chunks[c].leaf];
-    const double value = tree.value[static_cast<size_t>(leaf.node)];
-    const Row* rows = partition.rows(leaf.rows);
-    for (Row i = chunks[c].begin; i < chunks[c].end; ++i) raw[rows[i]] += value;
+    const double value = tree.value[static_cast<size_t>(leaves[chunks[c].owner].node)];
+    for (Row i = chunks[c].begin; i < chunks[c].end; ++i) raw[partition.rows()[i]] += value;
   });
 }
 

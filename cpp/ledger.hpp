@@ -28,11 +28,9 @@ class Ledger {
   // Price before anything was bought.
   double start_price(size_t f) const { return start_prices_[f]; }
 
-  // False for an infinite price, and where the budget does not reach. A millionth of a thousandth of slack
-  // keeps sums such as 0.1 + 0.1 + 0.1 inside a budget of 0.3.
-  bool can_buy(size_t f) const {
-    return owned_[f] || (prices_[f] < kInfinity && paid_ + prices_[f] <= budget_ * (1.0 + 1e-9));
-  }
+  bool can_buy(size_t f) const { return owned_[f] || within_budget(paid_ + prices_[f]); }
+  // Never true of an infinite price. A little slack keeps sums such as 0.1 + 0.1 + 0.1 inside a budget of 0.3.
+  bool within_budget(double total) const { return total < kInfinity && total <= budget_ * (1.0 + 1e-9); }
 
   void buy(size_t f, double gain) {
     purchases_.push_back({static_cast<int>(f), prices_[f], gain});

@@ -14,11 +14,10 @@ constexpr size_t kBlock = 1024;
 
 double exact_mean(const Target& target) {
   double largest = kernels().largest_magnitude(target.rows(), target.y.data());
-  int shift = grid_exponent(largest, kLeafBits);
+  const Grid grid(largest, kLeafBits);
   Wide sum = 0;
-  for (size_t i = 0; i < target.rows(); ++i)
-    sum += static_cast<Wide>(target.weights->unit(i)) * to_grid(target.y[i], shift);
-  return scaled(static_cast<double>(sum), -shift) / static_cast<double>(target.weights->total);
+  for (size_t i = 0; i < target.rows(); ++i) sum += static_cast<Wide>(target.weights->unit(i)) * grid.at(target.y[i]);
+  return grid.back(sum) / static_cast<double>(target.weights->total);
 }
 
 std::int64_t weight_of_class(const Target& target, double k) {
@@ -165,7 +164,7 @@ class Huber final : public RowwiseLoss<Huber> {
       for (size_t i = 0; i < t.rows(); ++i) residual[i] = std::fabs(t.y[i] - median);
       double largest = kernels().largest_magnitude(residual.size(), residual.data());
       delta_ = quantile_of(t, std::move(residual), 0.9);
-      if (delta_ == 0) delta_ = largest;  // nine tenths of the rows agree: nothing counts as an outlier
+      if (delta_ == 0) delta_ = largest > 0 ? largest : 1.0;  // nine tenths of the rows agree: no outliers
     }
     return {median};
   }

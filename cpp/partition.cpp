@@ -1,47 +1,35 @@
 #include "partition.hpp"
 
-#include <algorithm>
 #include <cstring>
+
+#include "chunks.hpp"
+#include "limits.hpp"
 
 namespace frugal {
 namespace {
 
-constexpr Row kChunk = 4096;
-
 // A stretch of one node's rows, parted on its own; then all stretches are moved to their places.
-struct Chunk {
-  size_t split;
-  Row begin, end;
+struct Part {
+  Chunk at;
   Row left_rows = 0;
   std::int64_t gradient = 0, weight = 0;  // of the left side
-  Row left_at = 0, right_at = 0;
+  Row left_to = 0, right_to = 0;
 };
-
-std::vector<Chunk> cut(std::span<ChosenSplit> splits) {
-  std::vector<Chunk> chunks;
-  for (size_t s = 0; s < splits.size(); ++s)
-    for (Row at = splits[s].node.begin; at < splits[s].node.end;) {
-      Row next = at + std::min(kChunk, splits[s].node.end - at);
-      chunks.push_back({s, at, next});
-      at = next;
-    }
-  return chunks;
-}
 
 // Left rows go to the front of the chunk's place in `out`, right rows behind them. Both sides are written for every
 // row and only one moves on: a branch would be guessed wrong half the time.
 template <bool Weighted>
-void part(Chunk& chunk, const ChosenSplit& split, const BinnedMatrix& X, const GridGradients& gradients,
+void part(Part& chunk, const ChosenSplit& split, const BinnedMatrix& X, const GridGradients& gradients,
           const Weights& weights, const Row* rows, Row* out) {
   const std::uint8_t* bins = X.column(static_cast<size_t>(split.column));
   const int missing = X.value_bins(static_cast<size_t>(split.column));
   // Missing values have the largest bin: they are right by nature, and left where the split says so.
   const int also_left = split.missing_left ? missing : -1;
-  Row right[kChunk];
-  Row* left = out + chunk.begin;
+  Row right[kPartitionRows];
+  Row* left = out + chunk.at.begin;
   Row rights = 0;
   std::int64_t gradient = 0, weight = 0;
-  for (Row i = chunk.begin; i < chunk.end; ++i) {
+  for (Row i = chunk.at.begin; i < chunk.at.end; ++i) {
     const Row row = rows[i];
     const int bin = bins[static_cast<size_t>(row) * BinnedMatrix::kLanes];
     const bool goes_left = (bin <= split.bin) | (bin == also_left);
@@ -55,15 +43,15 @@ void part(Chunk& chunk, const ChosenSplit& split, const BinnedMatrix& X, const G
     weight += taken;
   }
   std::memcpy(left, right, rights * sizeof(Row));
-  chunk.left_rows = chunk.end - chunk.begin - rights;
+  chunk.left_rows = chunk.at.end - chunk.at.begin - rights;
   chunk.gradient = gradient;
   chunk.weight = weight;
 }
 
-void place(std::vector<Chunk>& chunks, std::span<ChosenSplit> splits) {
+void place(std::vector<Part>& parts, std::span<ChosenSplit> splits) {
   for (auto& s : splits) s.left = s.right = OpenNode{};
-  for (const auto& c : chunks) {
-    auto& left = splits[c.split].left;
+  for (const auto& c : parts) {
+    auto& left = splits[c.at.owner].left;
     left.end += c.left_rows;
     left.gradient += c.gradient;
     left.weight += c.weight;
@@ -79,17 +67,18 @@ void place(std::vector<Chunk>& chunks, std::span<ChosenSplit> splits) {
     left_at.push_back(s.left.begin);
     right_at.push_back(s.right.begin);
   }
-  for (auto& c : chunks) {
-    c.left_at = left_at[c.split];
-    c.right_at = right_at[c.split];
-    left_at[c.split] += c.left_rows;
-    right_at[c.split] += c.end - c.begin - c.left_rows;
+  for (auto& c : parts) {
+    c.left_to = left_at[c.at.owner];
+    c.right_to = right_at[c.at.owner];
+    left_at[c.at.owner] += c.left_rows;
+    right_at[c.at.owner] += c.at.end - c.at.begin - c.left_rows;
   }
 }
 
-void settle(const Chunk& c, const Row* parted, Row* rows) {
-  std::memcpy(rows + c.left_at, parted + c.begin, c.left_rows * sizeof(Row));
-  std::memcpy(rows + c.right_at, parted + c.begin + c.left_rows, (c.end - c.begin - c.left_rows) * sizeof(Row));
+void settle(const Part& c, const Row* parted, Row* rows) {
+  const Row* from = parted + c.at.begin;
+  std::memcpy(rows + c.left_to, from, c.left_rows * sizeof(Row));
+  std::memcpy(rows + c.right_to, from + c.left_rows, (c.at.end - c.at.begin - c.left_rows) * sizeof(Row));
 }
 
 }  // namespace
@@ -102,15 +91,17 @@ void RowPartition::reset(Context& context) {
 
 void RowPartition::split(std::span<ChosenSplit> splits, const BinnedMatrix& X, const GridGradients& gradients,
                          const Weights& weights, Context& context) {
-  auto chunks = cut(splits);
+  std::vector<Part> parts;
+  for (const Chunk& chunk : cut(splits, kPartitionRows, [](const ChosenSplit& s) { return s.node; }))
+    parts.push_back({chunk});
   double work = 0;
   for (const auto& s : splits) work += 3.0 * s.node.rows();
   const auto part_chunk = weights.uniform() ? part<false> : part<true>;
-  context.parallel_for(chunks.size(), work, [&](size_t i, int) {
-    part_chunk(chunks[i], splits[chunks[i].split], X, gradients, weights, rows_.data(), moved_.data());
+  context.parallel_for(parts.size(), work, [&](size_t i, int) {
+    part_chunk(parts[i], splits[parts[i].at.owner], X, gradients, weights, rows_.data(), moved_.data());
   });
-  place(chunks, splits);
-  context.parallel_for(chunks.size(), work, [&](size_t i, int) { settle(chunks[i], moved_.data(), rows_.data()); });
+  place(parts, splits);
+  context.parallel_for(parts.size(), work, [&](size_t i, int) { settle(parts[i], moved_.data(), rows_.data()); });
 }
 
 }  // namespace frugal

@@ -23,6 +23,7 @@ class RowPartition {
   explicit RowPartition(size_t rows) : rows_(rows), moved_(rows) {}
 
   void reset(Context& context);
+  const Row* rows() const { return rows_.data(); }
   const Row* rows(const OpenNode& node) const { return rows_.data() + node.begin; }
 
   // Rows keep their order on both sides, so every node's rows stay ascending.

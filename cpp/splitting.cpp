@@ -3,14 +3,9 @@
 #include <algorithm>
 
 #include "kernels.hpp"
+#include "limits.hpp"
 
 namespace frugal {
-namespace {
-
-constexpr size_t kPoolBytes = size_t{512} << 20;  // beyond it both children are summed from rows
-constexpr size_t kLeastPart = 8192;               // rows
-
-}  // namespace
 
 SplitSearch::SplitSearch(const BinnedMatrix& X, const Weights& weights, double min_samples_leaf)
     : X_(X), weights_(weights), min_weight_(scaled(min_samples_leaf, weights.shift)), layout_(X, !weights.uniform()) {}
@@ -18,7 +13,7 @@ SplitSearch::SplitSearch(const BinnedMatrix& X, const Weights& weights, double m
 int SplitSearch::take_histogram() {
   auto free = std::find(taken_.begin(), taken_.end(), 0);
   if (free == taken_.end()) {
-    if ((pool_.size() + 1) * layout_.words() * sizeof(std::int64_t) > kPoolBytes) return -1;
+    if ((pool_.size() + 1) * layout_.words() * sizeof(std::int64_t) > kHistogramPoolBytes) return -1;
     pool_.emplace_back(layout_.words());
     taken_.push_back(0);
     free = taken_.end() - 1;
@@ -69,7 +64,7 @@ void SplitSearch::build_in_parts(std::vector<Task>& tasks, Context& context) {
   size_t words = 0;
   for (auto& task : tasks)
     for (Build* build : {&task.small, &task.large}) {
-      build->parts = std::clamp<size_t>(build->rows.count / kLeastPart, 1, most);
+      build->parts = std::clamp<size_t>(build->rows.count / kLeastPartRows, 1, most);
       if (build->parts == 1) continue;
       build->at = words;
       words += build->parts * layout_.words();

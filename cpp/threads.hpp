@@ -11,6 +11,7 @@
 #include <omp.h>
 #endif
 
+#include "limits.hpp"
 #include "types.hpp"
 
 namespace frugal {
@@ -19,8 +20,9 @@ struct Interrupted : std::runtime_error {
   Interrupted() : std::runtime_error("interrupted") {}
 };
 
-// How many threads a fit may use when `requested` were asked for (0: all). One after a fork of a process
-// that had threads: the OpenMP runtime of GCC does not survive a fork. The model is the same either way.
+// How many threads a fit may use when `requested` were asked for (0: all). One after a fork: the
+// OpenMP runtime of GCC hangs in a child whose parent, or any library in it, had started threads. The model is the
+// same.
 int usable_threads(int requested);
 
 // What every stage needs to run: how many threads, and whether the user still wants the result.
@@ -87,7 +89,6 @@ class Context {
     if (stopped_) throw Interrupted();
   }
 
-  static constexpr double kWorthThreads = 20000;
   int threads_;
   std::function<bool()> should_stop_;
   std::atomic<bool> stopped_{false};

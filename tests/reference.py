@@ -216,7 +216,7 @@ class Huber:
         median = weighted_quantile(y, units, 0.5)
         self.used = self.delta
         if self.delta is None:
-            self.used = weighted_quantile(np.abs(y - median), units, 0.9) or float(np.max(np.abs(y - median)))
+            self.used = weighted_quantile(np.abs(y - median), units, 0.9) or float(np.max(np.abs(y - median))) or 1.0
         return [median]
 
     def derivatives(self, y, raw):
@@ -416,7 +416,7 @@ def column_splits(data, q, shift, rows, options):
 def preference(split, node_index, ledger, mu):
     """Sort key: the largest net gain, then owned, cheap, low column, low threshold, low node."""
     price = ledger.price(split.feature)
-    net = split.gain - mu * price
+    net = split.gain - mu * price if price > 0 else split.gain  # mu may be infinite
     return (-net, split.feature not in ledger.owned, price, split.feature, split.threshold, node_index)
 
 
@@ -483,16 +483,16 @@ def set_leaf_values(data, root, g, h, raw, loss, options):
         if node.children:
             continue
         rows = np.flatnonzero(node.rows)
-        if loss.quantile is not None and options.leaf_values == "newton":
+        if loss.quantile is not None:
             units = [data.units[i] for i in rows]
             value = weighted_quantile((data.y - raw)[rows], units, loss.quantile)
         else:
             top = ldexp(float(sum(data.units[i] * gi[i] for i in rows)), -g_shift)
             if options.leaf_values == "newton":
                 bottom = ldexp(float(sum(data.units[i] * hi[i] for i in rows)), -h_shift)
+                bottom = bottom + ldexp(options.l2, data.unit_shift)
             else:
                 bottom = float(sum(data.units[i] for i in rows))
-            bottom = bottom + ldexp(options.l2, data.unit_shift)
             value = top / bottom if bottom > 0 else 0.0
             value = min(max(value, -loss.step_limit), loss.step_limit)
         node.value = options.learning_rate * value
@@ -553,6 +553,7 @@ def fit(X, y, options, loss, weights=None):
                     s.gain / ledger.prices[s.feature]
                     for s in root_splits
                     if s is not None and 0 < ledger.prices[s.feature] < inf
+                    if ledger.prices[s.feature] <= options.budget * (1.0 + 1e-9)
                 ]
                 model.mu_max = max([model.mu_max, *ratios])
             set_leaf_values(data, root, gs[k], hs[k], raw[k], loss, options)

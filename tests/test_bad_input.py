@@ -72,6 +72,28 @@ def test_bad_tables_and_targets(make, error, message):
 
 
 @pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: (spoiled(np.inf), y, {}), ValueError, "infinity"),
+        (lambda: (X, np.where(np.arange(len(y)) == 5, np.nan, y), {}), ValueError, "NaN"),
+        (lambda: (X, np.where(np.arange(len(y)) == 5, np.inf, y), {}), ValueError, "infinity"),
+        (lambda: (X, y[:-1], {}), ValueError, "inconsistent numbers of samples"),
+        (lambda: (X, np.array(["a"] * len(y)), {}), ValueError, "string|numeric"),
+        (lambda: (X, y, {"sample_weight": -np.ones(len(y))}), ValueError, "sample_weight has negative values"),
+        (lambda: (sparse.csr_matrix(X), y, {}), TypeError, "X is sparse"),
+        (lambda: (with_column("red"), y, {}), ValueError, "column 'extra'"),
+    ],
+)
+def test_bad_tables_and_targets_of_a_regressor(make, error, message):
+    table, target, more = make()
+    model = GBFSRegressor(0.05, max_iter=3).fit(FRAME, LABELS)
+    before = dict(vars(model))
+    with pytest.raises(error, match=message):
+        model.fit(table, target, **more)
+    assert all(vars(model)[name] is value for name, value in before.items())
+
+
+@pytest.mark.parametrize(
     ("settings", "message"),
     [
         ({"mu": -1}, "'mu' parameter"),
@@ -128,11 +150,18 @@ def test_bad_input_to_predict():
         model.predict(X[:, 1:])
     with pytest.raises(ValueError, match="infinity"):
         model.predict(spoiled(np.inf))
-    with pytest.raises(TypeError, match="X is sparse"):
-        model.predict(sparse.csr_matrix(X))
+    for method in (model.predict, model.transform):
+        with pytest.raises(TypeError, match="X is sparse"):
+            method(sparse.csr_matrix(X))
 
 
 def test_bad_continuation():
+    named = GBFSClassifier(0.01, warm_start=True, max_iter=10).fit(FRAME, y)
+    with pytest.raises(ValueError, match="other feature names, or in another order"):
+        named.set_params(max_iter=20).fit(FRAME[FRAME.columns[::-1]], y)
+    number = GBFSRegressor(0.01, warm_start=True, max_iter=10).fit(X, y)
+    with pytest.raises(ValueError, match=r"was fitted with loss=SquaredError\(\), not Poisson\(\)"):
+        number.set_params(loss="poisson", max_iter=20).fit(X, y)
     model = GBFSClassifier(0.01, warm_start=True, max_iter=10).fit(X, y)
     with pytest.raises(ValueError, match="another number of features or classes"):
         model.fit(X[:, :5], y)
@@ -151,3 +180,31 @@ def test_numbers_too_large_to_square():
         GBFSRegressor().fit(rng.normal(size=(100, 2)), rng.normal(size=100) * 1e300)
     with pytest.raises(ValueError, match="too small to be squared"):
         GBFSRegressor(max_iter=3).fit(np.arange(100.0)[:, None], np.arange(100) * 1e-200)
+
+
+def test_numbers_too_large_for_the_core_are_no_limit():
+    model = GBFSClassifier(
+        0.05, max_depth=10**10, n_iter_no_change=10**10, early_stopping=True, max_iter=3, n_jobs=10**10
+    )
+    assert model.fit(X, y).n_iter_ == 3
+    free = np.ones(30)
+    free[:15] = 0.0
+    assert GBFSClassifier(1e308, costs=free, max_iter=3).fit(X, y).n_features_selected_ > 0
+    expensive = GBFSRegressor(costs=np.full(30, 1.7e308), max_iter=1, mu=0.0).fit(X, y * 1e-6)
+    assert expensive.mu_max_ >= 0
+
+
+def test_validation_counts_must_not_be_negative():
+    with pytest.raises(ValueError, match="needs y_val >= 0, and y_val has negative values"):
+        GBFSRegressor(loss="poisson").fit(X, y, X_val=X, y_val=y - 1.0)
+
+
+def test_unaligned_tables_are_read():
+    raw = np.zeros(X.nbytes + 1, dtype=np.uint8)
+    table = raw[1:].view(np.float64).reshape(X.shape)
+    table[:] = X
+    assert not table.flags.aligned
+    np.testing.assert_array_equal(
+        GBFSClassifier(max_iter=3).fit(table, y).predict_proba(table),
+        GBFSClassifier(max_iter=3).fit(X, y).predict_proba(X),
+    )

@@ -307,10 +307,67 @@ def test_labels_of_any_kind(cancer):
         assert model.classes_.tolist() == sorted(labels.tolist())
 
 
-def test_progress_line(cancer, capsys):
+def test_progress_line(cancer, capsys, monkeypatch):
+    import frugalboost.progress as progress
+
     X, y = cancer
-    GBFSClassifier(0.02, max_iter=10, verbose=1).fit(X, y)
-    shown = capsys.readouterr().out
-    assert "iteration 10/10  loss 0." in shown
-    assert "features 4  price 4" in shown or "features" in shown
-    assert "stopped: max_iter was reached" in shown
+    monkeypatch.setattr(progress.time, "monotonic", iter(range(0, 1000, 3)).__next__)  # three seconds an iteration
+    model = GBFSClassifier(0.02, max_iter=10, verbose=1).fit(X, y, X_val=X, y_val=y)
+    lines = capsys.readouterr().out.splitlines()
+    loss = model.history_["train_loss"]
+    n, price = model.history_["n_features"][5], model.history_["price_paid"][5]
+    assert lines[5].startswith(
+        f"iteration 5/10  loss {loss[5]:.4f}  validation {loss[5]:.4f}  features {n}  price {price:g}"
+    )
+    assert lines[5].endswith("18 s left")  # 18 seconds for five iterations and the start
+    assert lines[-1].startswith("stopped: max_iter was reached")
+
+
+def test_continued_fit_may_bring_the_first_missing_values():
+    """The bins of the first fit have no place for missing values; the second must make it."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 16, size=(600, 8)).astype(float)
+    y = X[:, 7] + X[:, 0] + rng.normal(size=600)
+    for weights in (None, np.full(600, 2.0)):
+        model = GBFSRegressor(0.0, max_iter=3, warm_start=True).fit(X, y, sample_weight=weights)
+        holes = X.copy()
+        holes[rng.random(X.shape) < 0.3] = np.nan
+        model.set_params(max_iter=6).fit(holes, y, sample_weight=weights)
+        loss = np.mean(0.5 * (y - model.predict(holes)) ** 2)
+        assert model.history_["train_loss"][-1] == pytest.approx(loss, rel=1e-12)
+        # The fourth tree's root, by hand: residuals of three trees, every threshold and both sides for missing values.
+        three = model._model.ensemble.raw(holes, 3, 1)[0]
+        root = model._model.ensemble.tree_begin[3]
+        f, cut = model._model.ensemble.feature[root], model._model.ensemble.threshold[root]
+        left = (holes[:, f] <= cut) | (np.isnan(holes[:, f]) & bool(model._model.ensemble.missing_left[root]))
+        r, w = y - three, 1.0 if weights is None else 2.0
+        gain = 0.5 * w * (r[left].sum() ** 2 / left.sum() + r[~left].sum() ** 2 / (~left).sum() - r.sum() ** 2 / 600)
+        assert model._model.ensemble.gain[root] == pytest.approx(gain, rel=1e-5)
+
+
+def test_warm_start_may_be_switched_on_later(cancer):
+    X, y = cancer
+    model = GBFSClassifier(0.01, max_iter=10, early_stopping=True, random_state=np.random.RandomState(0)).fit(X, y)
+    model.set_params(warm_start=True, max_iter=25).fit(X, y)
+    long = GBFSClassifier(0.01, max_iter=25, early_stopping=True, random_state=np.random.RandomState(0)).fit(X, y)
+    assert model.history_ == long.history_
+    np.testing.assert_array_equal(model.predict_proba(X), long.predict_proba(X))
+    fresh = model.set_params(warm_start=False).fit(X[y == 1], np.arange((y == 1).sum()) % 3)
+    assert len(fresh.classes_) == 3
+
+
+def test_prices_may_be_a_series(cancer):
+    X, y = cancer
+    plain = GBFSClassifier(0.01, max_iter=5).fit(X, y)
+    banned = X.columns[plain.selected_features_[0]]
+    by_name = pd.Series(1.0, index=X.columns[::-1])
+    by_name[banned] = np.inf
+    assert banned not in GBFSClassifier(0.01, max_iter=5, costs=by_name).fit(X, y).get_feature_names_out()
+    by_position = pd.Series(by_name[X.columns].to_numpy())
+    assert banned not in GBFSClassifier(0.01, max_iter=5, costs=by_position).fit(X, y).get_feature_names_out()
+
+
+def test_early_stopping_counts_the_rows_that_are_left():
+    X = np.arange(42.0)[:, None]
+    with pytest.warns(NothingBoughtWarning, match="37 rows are less than two leaves"):
+        GBFSRegressor(early_stopping=True, random_state=0).fit(X, X[:, 0])

@@ -58,13 +58,43 @@ def test_every_way_brings_the_same_model_back(case, tmp_path):
     assert (tmp_path / "again").read_bytes() == path.read_bytes()
 
 
-def test_loaded_model_can_be_continued(tmp_path):
+@pytest.mark.parametrize("early_stopping", [False, True])
+def test_loaded_model_can_be_continued(early_stopping, tmp_path):
     X, y = load_breast_cancer(return_X_y=True)
-    GBFSClassifier(0.01, max_iter=10, warm_start=True).fit(X, y).save(tmp_path / "ten")
+    settings = {"mu": 0.01, "early_stopping": early_stopping, "random_state": 5}
+    GBFSClassifier(max_iter=10, warm_start=True, **settings).fit(X, y).save(tmp_path / "ten")
     twenty = frugalboost.load(tmp_path / "ten").set_params(max_iter=20).fit(X, y)
-    long = GBFSClassifier(0.01, max_iter=20).fit(X, y)
+    long = GBFSClassifier(max_iter=20, **settings).fit(X, y)
     np.testing.assert_array_equal(twenty.predict_proba(X), long.predict_proba(X))
     assert list(twenty.selected_features_) == list(long.selected_features_)
+    assert repr(twenty.history_) == repr(long.history_)
+
+
+def test_loaded_converged_model_stays_converged(tmp_path):
+    X = np.array([[0.0], [1.0]] * 50)
+    model = GBFSRegressor(0.5, warm_start=True, learning_rate=1.0, max_depth=1).fit(X, X[:, 0])
+    assert model.stop_reason_ == "converged"
+    model.save(tmp_path / "model")
+    assert frugalboost.load(tmp_path / "model").fit(X, X[:, 0]).n_iter_ == model.n_iter_
+
+
+def test_costs_come_back_as_they_were_given(tmp_path):
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    model = GBFSRegressor(0.01, max_iter=5, warm_start=True, costs=[1.0] * 10).fit(X, y)
+    model.set_params(costs=[2.0] * 10, max_iter=8).fit(X, y).save(tmp_path / "model")
+    assert frugalboost.load(tmp_path / "model").costs == [2.0] * 10
+    GBFSRegressor(0.01, max_iter=5, costs={"bmi": 0.5}).fit(X, y).save(tmp_path / "model")
+    assert frugalboost.load(tmp_path / "model").costs == {"bmi": 0.5}
+
+
+def test_subclasses_load_themselves(tmp_path):
+    class Mine(GBFSRegressor):
+        pass
+
+    X, y = load_diabetes(return_X_y=True)
+    Mine(0.01, max_iter=5).fit(X, y).save(tmp_path / "model")
+    assert type(frugalboost.load(tmp_path / "model")) is GBFSRegressor
+    assert type(Mine.load(tmp_path / "model")) is Mine
 
 
 class Own:
@@ -87,6 +117,9 @@ def test_a_loss_of_ones_own_must_be_passed(tmp_path):
     model.save(tmp_path / "model")
     with pytest.raises(ValueError, match=r"loss of its own, 'Own', .* load\(path, loss=...\)"):
         frugalboost.load(tmp_path / "model")
+    GBFSRegressor(max_iter=3).fit(X, y).save(tmp_path / "plain")
+    with pytest.raises(ValueError, match="load it without passing one"):
+        frugalboost.load(tmp_path / "plain", loss=Own())
     loaded = GBFSRegressor.load(tmp_path / "model", loss=Own())
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
 
@@ -193,6 +226,40 @@ def mutate(rng, data):
         if not data:
             break
     return bytes(data)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("mu_max", {"$float": 10**400}),
+        ("mu_max", {"$float": "not a number"}),
+        ("best_iteration", 10**30),
+        ("best_iteration", -1),
+        ("impurity", None),
+        ("ending", "tomorrow"),
+        ("seed", "x"),
+        ("fingerprint", [1]),
+        ("estimator", "Pipeline"),
+        ("feature_names", ["a"]),
+        ("classes", None),
+        ("classes", {"$array": ["<i8", [[0, 1], [2, 3]]]}),
+        ("classes", {"$array": ["<i4", [10**30, 1]]}),
+        ("classes", {"$array": ["|O", [0, 1, 2]]}),
+        ("classes", {"$array": ["<M8[s]", [0, 1]]}),
+        ("classes", {"$array": ["<U1", ["x" * 500_000] + [""] * 50_000]}),
+        ("params", {"mu": 1}),
+        ("params", {"surprise": 1, "loss": "log_loss"}),
+    ],
+)
+def test_hostile_descriptions(content, key, value, tmp_path):
+    """Correctly signed, so that only the checks behind the checksum can refuse them."""
+    header, body = parts(content)
+    description = json.loads(header["__metadata__"]["model"])
+    description[key] = value
+    header["__metadata__"]["model"] = json.dumps(description)
+    (tmp_path / "model").write_bytes(joined(header, body))
+    with pytest.raises(ModelFileError):
+        frugalboost.load(tmp_path / "model")
 
 
 @pytest.mark.filterwarnings("ignore")

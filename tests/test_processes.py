@@ -93,7 +93,7 @@ def test_ctrl_c_ends_a_fit_within_a_second(phase, tmp_path):
     assert fitted == "False"
 
 
-def test_number_of_threads(monkeypatch):
+def test_number_of_threads():
     assert threads_for(3) == 3
     assert threads_for(-1) >= 1
     assert _core.usable_threads(10**9) <= 256 or _core.usable_threads(10**9) <= os.cpu_count()

@@ -46,7 +46,7 @@ def columns(draw, n):
 def problems(draw):
     """A table with ties, duplicates and missing values, a target, weights, prices and settings."""
     n = draw(st.sampled_from([30, 12, 50, 20, 5, 2, 3]))
-    X = np.column_stack([draw(columns(n)) for _ in range(draw(st.sampled_from([3, 5, 1, 2])))])
+    X = np.column_stack([draw(columns(n)) for _ in range(draw(st.sampled_from([3, 5, 1, 2, 12, 17])))])
     if draw(st.booleans()):
         X = np.column_stack([X, X[:, 0], -X[:, 0]])
     if draw(st.booleans()):  # the same as another column in one half of the rows: ties with what is owned

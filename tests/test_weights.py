@@ -10,7 +10,10 @@ from hypothesis import strategies as st
 from frugalboost import GBFSClassifier, GBFSRegressor, NothingBoughtWarning
 
 
-@given(st.integers(0, 2**32 - 1), st.sampled_from(["class", "classes", "squared_error", "absolute_error", "huber"]))
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from(["class", "classes", "squared_error", "absolute_error", "huber", "quantile", "poisson"]),
+)
 def test_weight_k_is_the_row_k_times(seed, kind):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(20, 80))
@@ -23,7 +26,8 @@ def test_weight_k_is_the_row_k_times(seed, kind):
         make = GBFSClassifier
         settings = {}
     else:
-        y, make, settings = score, GBFSRegressor, {"loss": kind}
+        y, make, settings = np.floor(np.exp(score)) if kind == "poisson" else score, GBFSRegressor, {"loss": kind}
+        y[0] = 1.0
     weights = rng.integers(0, 4, n)
     weights[:3] = 1
     settings |= {"max_iter": 5, "min_samples_leaf": 3, "mu": 0.003, "max_bins": int(rng.choice([255, 8]))}

@@ -70,8 +70,9 @@ n_features_selected_ : int
 total_cost_ : float
     What was paid for them.
 mu_, mu_max_ : float
-    The mu used, and the smallest at which no root split pays, so nothing is bought (free features apart); both
-    in the unit given.
+    The mu used, and the smallest at which no root split of the first iteration pays for a feature, so that nothing
+    is bought; both in the unit given. Features that are free from the start do not count for it, and splits
+    below them may still pay.
 n_iter_, best_iteration_ : int
     Iterations run, and how many of them predictions use.
 stop_reason_ : str

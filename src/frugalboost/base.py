@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from frugalboost import fitting, persistence
 from frugalboost.boosting import Model, Rows
 from frugalboost.costs import Costs, resolve_prices
-from frugalboost.data import check_weights, check_X
+from frugalboost.data import check_weights, check_X, refuse_sparse
 from frugalboost.losses import BuiltIn, Loss, resolve_loss
 from frugalboost.params import Params
 from frugalboost.threads import threads_for
@@ -132,64 +132,31 @@ class GBFSBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return Rows(X_val, self._encoded_target(y_val), check_weights(sample_weight_val, X_val, "sample_weight_val"))
 
     def _fit_rows(self, train: Rows, validation: Rows | None, loss: BuiltIn | Loss, outputs: int) -> Self:
-        memory = self._memory_of_last_fit(outputs)
-        model, memory = fitting.run(self._job(loss, outputs), train, validation, memory)
-        self._memory = memory
+        memory = getattr(self, "_memory", None) if self.warm_start else None
+        model, self._memory = fitting.run(self._job(loss, outputs), train, validation, memory)
         self._publish(model)
-        self._warn_if_nothing_bought(train)
+        self._warn_if_nothing_bought(weighted=train.weights is not None)
         return self
-
-    def _memory_of_last_fit(self, outputs: int) -> fitting.Memory | None:
-        memory: fitting.Memory | None = getattr(self, "_memory", None) if self.warm_start else None
-        if memory is None:
-            return None
-        if memory.model.ensemble.n_outputs != outputs or len(memory.model.prices) != self.n_features_in_:
-            raise ValueError(
-                "warm_start=True, but the table has another number of features or classes than the fitted model. "
-                "Start anew with sklearn.base.clone(estimator)."
-            )
-        if memory.model.n_iterations > self.max_iter:
-            raise ValueError(
-                f"warm_start=True, and the model has {memory.model.n_iterations} iterations already; "
-                f"max_iter={self.max_iter} must not be smaller."
-            )
-        return memory
 
     def _job(self, loss: BuiltIn | Loss, outputs: int) -> fitting.Job:
         if self.early_stopping and not (isinstance(loss, BuiltIn) or callable(getattr(loss, "value", None))):
             raise ValueError("early_stopping=True needs the loss of every row: give your loss a method 'value'.")
-        names = getattr(self, "feature_names_in_", None)
-        seed = check_random_state(self.random_state).randint(2**31 - 1) if self.early_stopping else 0
+        names = tuple(self.feature_names_in_) if hasattr(self, "feature_names_in_") else None
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1)) if self.early_stopping else None
         return fitting.Job(
-            params=self._params(),
+            params=Params.of(self),
             loss=loss,
             outputs=outputs,
-            prices=resolve_prices(self.costs, self.n_features_in_, None if names is None else list(names)),
+            names=names,
+            prices=resolve_prices(self.costs, self.n_features_in_, names),
             budget=np.inf if self.budget is None else float(self.budget),
             max_bins=int(self.max_bins),
             validation_fraction=float(self.validation_fraction),
             stratify=isinstance(self, ClassifierMixin),
-            seed=int(seed),
+            seed=seed,
             remember=bool(self.warm_start),
             verbose=bool(self.verbose),
             threads=threads_for(self.n_jobs),
-        )
-
-    def _params(self) -> Params:
-        return Params(
-            mu=float(self.mu),
-            mu_unit=self.mu_unit,
-            learning_rate=float(self.learning_rate),
-            max_iter=int(self.max_iter),
-            max_depth=2**30 if self.max_depth is None else int(self.max_depth),
-            min_samples_leaf=float(self.min_samples_leaf),
-            l2_regularization=float(self.l2_regularization),
-            leaf_values=self.leaf_values,
-            init=self.init,
-            stop=self.stop,
-            early_stopping=bool(self.early_stopping),
-            n_iter_no_change=int(self.n_iter_no_change),
-            tol=float(self.tol),
         )
 
     def _publish(self, model: Model) -> None:
@@ -219,14 +186,14 @@ class GBFSBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             "raw_gain": [bought.gain[w].tolist() for w in when],
         }
 
-    def _warn_if_nothing_bought(self, train: Rows) -> None:
-        total = len(train) if train.weights is None else float(train.weights.sum())
+    def _warn_if_nothing_bought(self, weighted: bool) -> None:
+        trees = self._model.ensemble
+        total = float(trees.weight[trees.tree_begin[-2]])  # of the rows that the last tree was grown on
         if total < 2 * self.min_samples_leaf:
-            what = "rows are" if train.weights is None else "of total weight is"
             message = (
-                f"No split is possible: {total:g} {what} less than two leaves of "
-                f"min_samples_leaf={self.min_samples_leaf}. Lower min_samples_leaf"
-                f"{'' if train.weights is None else ' or rescale sample_weight'}."
+                f"No split is possible: {total:g} {'of total weight is' if weighted else 'rows are'} less than two "
+                f"leaves of min_samples_leaf={self.min_samples_leaf}. Lower min_samples_leaf"
+                f"{' or rescale sample_weight' if weighted else ''}."
             )
         elif self.best_iteration_ == 0:
             message = (
@@ -241,7 +208,8 @@ class GBFSBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             )
         else:
             return
-        warnings.warn(message, NothingBoughtWarning, stacklevel=5)  # the line that called fit
+        category = NothingBoughtWarning if self.n_features_selected_ == 0 else UserWarning
+        warnings.warn(message, category, stacklevel=5)  # the line that called fit
 
     # --------------------------------------------------------------------------------------- predicting
 
@@ -260,6 +228,30 @@ class GBFSBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def _loss(self) -> BuiltIn | Loss:
         return resolve_loss(self.loss, self._losses)
+
+    def transform(self, X: Any) -> Any:
+        """Return only the columns that were bought.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray or data frame of shape (n_samples, n_features_selected_)
+            As :meth:`set_output` says.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from frugalboost import GBFSRegressor
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> GBFSRegressor(budget=3, max_iter=20).fit(X, y).transform(X).shape
+        (442, 3)
+        """
+        refuse_sparse(X, "X")
+        return super().transform(X)
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
@@ -321,11 +313,7 @@ class GBFSBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         --------
         See :meth:`save`.
         """
-        estimator = persistence.load(path, loss=loss)
-        if not isinstance(estimator, cls):
-            raise persistence.ModelFileError(
-                f"{os.fspath(path)} holds a {type(estimator).__name__}, not a {cls.__name__}."
-            )
+        estimator: Self = persistence.load_as(cls, path, loss=loss)
         return estimator
 
 

@@ -128,20 +128,10 @@ def _progress(previous: Model | None, task: Task, threads: int) -> _core.Progres
     raw_val = None
     if task.validation is not None:
         raw_val = trees.raw(task.validation.X, iterations, threads).ravel()
-        progress.best_iteration, progress.best_loss = _best_so_far(previous.curve.validation_loss, task.params.tol)
+        if not np.isnan(previous.curve.validation_loss).any():
+            progress.validation_losses = previous.curve.validation_loss.tolist()
     progress.set_raw(raw, raw_val)
     return progress
-
-
-def _best_so_far(losses: Floats, tol: float) -> tuple[int, float]:
-    """Judge earlier iterations as the core would have; without earlier validation rows nothing is known."""
-    best, best_loss = 0, float("inf")
-    for i, loss in enumerate(losses.tolist()):
-        if i == 0 or loss < best_loss - tol:
-            best, best_loss = i, loss
-    if np.isnan(losses).any():
-        return len(losses) - 1, float("inf")
-    return best, best_loss
 
 
 def _joined(previous: Model | None, grown: _core.Boosted, prices: Floats) -> Model:
@@ -155,7 +145,7 @@ def _joined(previous: Model | None, grown: _core.Boosted, prices: Floats) -> Mod
     bought_iteration = np.asarray(grown.bought_iteration)
     if previous is not None:
         trees = previous.ensemble.followed_by(trees)
-        # The first new record repeats the last old one.
+        # The first new record is the state before the first new tree, which the old curve holds already.
         curve = {k: np.concatenate([getattr(previous.curve, k), v[1:]]) for k, v in curve.items()}
         bought_iteration = np.concatenate([previous.purchases.iteration, bought_iteration])
     purchases: dict[str, Any] = {
@@ -167,7 +157,7 @@ def _joined(previous: Model | None, grown: _core.Boosted, prices: Floats) -> Mod
         ensemble=trees,
         purchases=Purchases(**purchases, iteration=bought_iteration),
         curve=Curve(**curve),
-        prices=prices if previous is None else previous.prices,
+        prices=prices,
         impurity=grown.impurity,
         mu_max=grown.mu_max if previous is None else previous.mu_max,
         best_iteration=grown.best_iteration,

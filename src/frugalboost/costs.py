@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,8 +37,8 @@ def resolve_prices(costs: Costs, n_features: int, names: Sequence[str] | None) -
     """
     if costs is None:
         return np.ones(n_features)
-    if isinstance(costs, Mapping):
-        prices = _by_name(costs, n_features, names)
+    if hasattr(costs, "items") and not _is_numbered(costs):
+        prices = _by_name(dict(costs.items()), n_features, names)
     else:
         prices = _by_position(costs, n_features)
     for j in np.flatnonzero(~(prices >= 0)).tolist():
@@ -48,6 +48,11 @@ def resolve_prices(costs: Costs, n_features: int, names: Sequence[str] | None) -
             "A price is zero (free), positive, or infinity (never)."
         )
     return prices
+
+
+def _is_numbered(costs: Any) -> bool:
+    """A pandas Series whose index just counts is an array; any other is a mapping from names."""
+    return not isinstance(costs, Mapping) and list(costs.keys()) == list(range(len(costs)))
 
 
 def _by_name(costs: Mapping[str, float], n_features: int, names: Sequence[str] | None) -> NDArray[np.float64]:
@@ -69,7 +74,7 @@ def _by_name(costs: Mapping[str, float], n_features: int, names: Sequence[str] |
     return prices
 
 
-def _by_position(costs: ArrayLike, n_features: int) -> NDArray[np.float64]:
+def _by_position(costs: Any, n_features: int) -> NDArray[np.float64]:
     try:
         prices = np.array(costs, dtype=np.float64)
     except (TypeError, ValueError):

@@ -31,7 +31,8 @@ def check_X(estimator: BaseEstimator, X: Any, *, reset: bool, what: str = "X") -
 def readable(array: NDArray[np.generic]) -> NDArray[np.generic]:
     """Return the array in a type that the core reads; most are left as they are."""
     plain = array.dtype.kind in "biuf" and array.dtype.isnative and array.dtype.itemsize <= 8
-    if not plain or array.dtype == np.float16 or any(s % array.itemsize for s in array.strides):
+    in_place = array.flags.aligned and not any(s % array.itemsize for s in array.strides)
+    if not plain or not in_place or array.dtype == np.float16:
         return array.astype(np.float64)
     return array
 

@@ -136,8 +136,8 @@ class GBFSClassifier(ClassifierMixin, GBFSBase):  # type: ignore[misc]
             X = check_X(self, X, reset=True)
             y = check_y_classes(y)
             check_consistent_length(X, y)
-            previous = getattr(self, "classes_", None) if self.warm_start else None
-            self.classes_ = np.unique(y) if previous is None else previous
+            if not (self.warm_start and hasattr(self, "_memory")):
+                self.classes_ = np.unique(y)
             if len(self.classes_) < 2:
                 raise ValueError(
                     f"y has only one class, {self.classes_.tolist()[0]!r}; a classifier needs at least two classes."
@@ -420,6 +420,8 @@ class GBFSRegressor(RegressorMixin, GBFSBase):  # type: ignore[misc]
             validation = self._validation_rows(X_val, y_val, sample_weight_val)
             if isinstance(loss, BuiltIn):
                 loss.check_target(target if weights is None else target[weights > 0])
+                if validation is not None:
+                    loss.check_domain(validation.y, "y_val")
             return self._fit_rows(Rows(X, target, weights), validation, loss, 1)
 
     def _encoded_target(self, y: Any) -> Floats:

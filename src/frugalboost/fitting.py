@@ -32,12 +32,13 @@ class Job:
     params: Params
     loss: BuiltIn | Loss
     outputs: int
+    names: tuple[str, ...] | None  # of the features
     prices: Floats
     budget: float
     max_bins: int
     validation_fraction: float
     stratify: bool
-    seed: int  # decides which rows are set aside
+    seed: int | None  # decides which rows are set aside; None: none are
     remember: bool  # a continued fit may follow
     verbose: bool
     threads: int
@@ -48,30 +49,57 @@ class Memory:
     """What a continued fit needs of the one before."""
 
     model: Model
-    thresholds: Thresholds | None  # None: the model came from a file, which does not hold them
-    seed: int
-    fingerprint: tuple[int, str] | None
+    loss: BuiltIn | Loss
+    names: tuple[str, ...] | None  # of the features
+    seed: int | None  # None: no rows were set aside
+    # Only where a continued fit was announced (warm_start=True); thresholds are not kept in files.
+    thresholds: Thresholds | None = None
+    fingerprint: tuple[int, str] | None = None
+
+    def check(self, job: Job) -> None:
+        """Raise ValueError where a job can't go on from this."""
+        trees = self.model.ensemble
+        if trees.n_outputs != job.outputs or len(self.model.prices) != len(job.prices):
+            raise ValueError(f"{_CANT_GO_ON} has another number of features or classes. {_START_ANEW}")
+        if self.names != job.names:
+            raise ValueError(f"{_CANT_GO_ON} has other feature names, or in another order. {_START_ANEW}")
+        same = type(self.loss) is type(job.loss) and (self.loss == job.loss or not isinstance(job.loss, BuiltIn))
+        if not same:
+            raise ValueError(f"{_CANT_GO_ON} was fitted with loss={self.loss!r}, not {job.loss!r}. {_START_ANEW}")
+        if trees.n_iterations > job.params.max_iter:
+            raise ValueError(
+                f"warm_start=True, and the model has {trees.n_iterations} iterations already; "
+                f"max_iter={job.params.max_iter} must not be smaller."
+            )
 
 
-def run(job: Job, train: Rows, validation: Rows | None, memory: Memory | None) -> tuple[Model, Memory | None]:
+_CANT_GO_ON = "warm_start=True, but the model to go on from"
+_START_ANEW = "Start anew with sklearn.base.clone(estimator)."
+
+
+def run(job: Job, train: Rows, validation: Rows | None, memory: Memory | None) -> tuple[Model, Memory]:
     """Fit, or go on from what is remembered."""
+    if memory is not None:
+        memory.check(job)
     train = _that_count(train)
-    seed = job.seed if memory is None else memory.seed
+    seed = job.seed if memory is None or memory.seed is None else memory.seed
     if validation is not None:
         validation = _that_count(validation)
     elif job.params.early_stopping:
+        assert seed is not None
         train, validation = _set_aside(train, job, seed)
     thresholds = None if memory is None else memory.thresholds
     if thresholds is None:
         thresholds = Thresholds.find(train.X, train.weights, job.max_bins, job.threads)
     binned = thresholds.bin(train.X, job.threads)
-    fingerprint = _fingerprint(job, train, binned) if job.remember else None
+    fingerprint = _fingerprint(job, train, validation, binned) if job.remember else None
     if memory is not None and memory.model.ending == "converged" and memory.fingerprint == fingerprint is not None:
         return memory.model, memory  # one long fit would have stopped here too
     previous = None if memory is None else memory.model
     task = Task(train, validation, thresholds, binned, job.loss, job.outputs, job.prices, job.budget, job.params)
     model = _with_progress(task, previous, job)
-    return model, Memory(model, thresholds, seed, fingerprint) if job.remember else None
+    memory = Memory(model, job.loss, job.names, seed)
+    return model, replace(memory, thresholds=thresholds, fingerprint=fingerprint) if job.remember else memory
 
 
 def _with_progress(task: Task, previous: Model | None, job: Job) -> Model:
@@ -108,10 +136,12 @@ def _set_aside(rows: Rows, job: Job, seed: int) -> tuple[Rows, Rows]:
     return Rows(*parts[0::2]), Rows(*parts[1::2])
 
 
-def _fingerprint(job: Job, train: Rows, binned: _core.BinnedMatrix) -> tuple[int, str]:
-    """All that decides which trees are grown, so that a converged fit is known again."""
+def _fingerprint(job: Job, train: Rows, validation: Rows | None, binned: _core.BinnedMatrix) -> tuple[int, str]:
+    """All that decides which trees are grown and kept, so that a converged fit is known again."""
     checksum = zlib.crc32(np.asarray(binned.bytes).data)
-    for array in (train.y, train.weights, job.prices):
-        if array is not None:
-            checksum = zlib.crc32(array.tobytes(), checksum)
+    arrays: list[NDArray[np.generic] | None] = [train.y, train.weights, job.prices]
+    if validation is not None:
+        arrays += [validation.X, validation.y, validation.weights]
+    for array in arrays:
+        checksum = zlib.crc32(b"" if array is None else array.tobytes(), checksum)
     return checksum, repr((replace(job.params, max_iter=0), job.budget, job.loss))

@@ -82,8 +82,12 @@ class BuiltIn:
         """The one number that the core needs; NaN where there is none."""
         return math.nan
 
-    def check_target(self, y: Floats) -> None:
+    def check_domain(self, y: Floats, what: str) -> None:
         """Raise ValueError where the loss is not defined for y."""
+
+    def check_target(self, y: Floats) -> None:
+        """Raise ValueError where boosting can't start from y."""
+        self.check_domain(y, "y")
 
     def inverse_link(self, raw: Floats) -> Floats:
         """Return predictions from raw predictions."""
@@ -216,10 +220,14 @@ class Poisson(BuiltIn):
 
     name = "poisson"
 
+    def check_domain(self, y: Floats, what: str) -> None:
+        """Raise ValueError for negative counts."""
+        if (y < 0).any():
+            raise ValueError(f"loss='poisson' needs {what} >= 0, and {what} has negative values.")
+
     def check_target(self, y: Floats) -> None:
         """Raise ValueError for negative counts and where all are zero."""
-        if (y < 0).any():
-            raise ValueError("loss='poisson' needs y >= 0, and y has negative values.")
+        self.check_domain(y, "y")
         if not (y > 0).any():
             raise ValueError("loss='poisson' needs at least one positive y, and all are zero.")
 

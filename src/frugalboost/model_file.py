@@ -89,7 +89,16 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
         return description, {name: _array(name, entry, body) for name, entry in head.items()}
     except NewerVersionError:
         raise
-    except (ModelFileError, KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+    except (
+        ModelFileError,
+        KeyError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        RecursionError,
+        OverflowError,
+        MemoryError,
+    ) as error:
         reason = str(error) if isinstance(error, ModelFileError) else "its header is damaged"
         raise ModelFileError(f"{path} is not a frugalboost model, or is damaged or cut short: {reason}.") from None
 
@@ -170,6 +179,10 @@ def encode(value: Any) -> Any:
     raise TypeError(f"a value of type {type(value).__name__} can't be saved: {value!r}")
 
 
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
 def decode(value: Any) -> Any:
     """Return what ``encode`` was given."""
     if isinstance(value, list):
@@ -181,7 +194,10 @@ def decode(value: Any) -> Any:
             kind, items = value["$array"]
             if not re.fullmatch(r"[<|](b1|[iu][1248]|f[48]|O|U\d+)", kind):
                 raise ModelFileError("an array is of a type that models do not have")
-            return np.array(decode(items), dtype=str if "U" in kind else np.dtype(kind))
+            items = decode(items)
+            if not isinstance(items, list) or len(items) * max(map(len, filter(_is_text, items)), default=0) > 10**8:
+                raise ModelFileError("an array is too large")  # numpy gives every text the room of the longest
+            return np.array(items, dtype=str if "U" in kind else np.dtype(kind))
         if "$map" in value:
             return {decode(k): decode(v) for k, v in value["$map"]}
         return {k: decode(v) for k, v in value.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import Any
 
 from frugalboost import _core
 
@@ -12,6 +13,7 @@ _ENUMS = {
     "init": _core.Init,
     "stop": _core.Stop,
 }
+LARGEST_INT = 2**31 - 1  # the core counts in 32 bits; more of anything than that is no limit at all
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,12 @@ class Params:
     n_iter_no_change: int
     tol: float
 
+    @classmethod
+    def of(cls, estimator: object) -> Params:
+        """Take the settings of an estimator, which has checked them."""
+        types: dict[str, Any] = {"float": float, "int": _int, "bool": bool, "str": str}
+        return cls(**{f.name: types[str(f.type)](getattr(estimator, f.name)) for f in fields(cls)})
+
     def to_core(self) -> _core.Params:
         """Return the same settings as the core's record."""
         core = _core.Params()
@@ -40,3 +48,8 @@ class Params:
             enum = _ENUMS.get(field.name)
             setattr(core, field.name, getattr(enum, value) if enum else value)
         return core
+
+
+def _int(value: int | None) -> int:
+    """None sets no limit."""
+    return LARGEST_INT if value is None else min(int(value), LARGEST_INT)

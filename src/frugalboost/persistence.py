@@ -20,12 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ModelFileError", "load", "save"]
 
-# Which arrays a model is made of, and the type each must have.
-_PARTS: dict[str, tuple[type, str]] = {
-    "ensemble": (Ensemble, "start"),
-    "purchases": (Purchases, "feature"),
-    "curve": (Curve, "train_loss"),
-}
+# The records that a model is made of, and the arrays in them that are not float64.
+_PARTS: dict[str, type] = {"ensemble": Ensemble, "purchases": Purchases, "curve": Curve}
 _TYPES = {
     "tree_begin": np.int64,
     "feature": np.int32,
@@ -44,7 +40,7 @@ def save(estimator: GBFSBase, path: str | os.PathLike[str]) -> None:
         record = getattr(model, part)
         arrays.update({f"{part}.{f.name}": getattr(record, f.name) for f in fields(record)})
     description = {
-        "estimator": type(estimator).__name__,
+        "estimator": next(c.__name__ for c in type(estimator).__mro__ if c.__module__.startswith("frugalboost.")),
         "params": _params_to_file(estimator),
         "classes": getattr(estimator, "classes_", None),
         "feature_names": list(getattr(estimator, "feature_names_in_", [])) or None,
@@ -52,6 +48,8 @@ def save(estimator: GBFSBase, path: str | os.PathLike[str]) -> None:
         "mu_max": model.mu_max,
         "best_iteration": model.best_iteration,
         "ending": model.ending,
+        "seed": estimator._memory.seed,
+        "fingerprint": estimator._memory.fingerprint if estimator.warm_start else None,
     }
     try:
         model_file.write(path, description, arrays)
@@ -85,23 +83,37 @@ def load(path: str | os.PathLike[str], *, loss: Any = None) -> Any:
     >>> frugalboost.load(path)
     GBFSClassifier(max_iter=10, mu=0.01)
     """
+    from frugalboost.base import GBFSBase
+
+    return load_as(GBFSBase, path, loss=loss)
+
+
+def load_as(wanted: type[GBFSBase], path: str | os.PathLike[str], *, loss: Any = None) -> Any:
+    """Read a model into an estimator of a class, or of the class in the file where that is more special."""
     from frugalboost.estimators import GBFSClassifier, GBFSRegressor
 
     description, arrays = model_file.read(path)
     try:
-        kinds: dict[str, type[GBFSBase]] = {cls.__name__: cls for cls in (GBFSClassifier, GBFSRegressor)}
-        estimator = kinds[description["estimator"]](**_params_from_file(description["params"], loss))
-        model = _model_from(description, arrays)
-        _restore(estimator, model, description)
-    except MissingLossError:
+        known: dict[str, type[GBFSBase]] = {c.__name__: c for c in (GBFSClassifier, GBFSRegressor)}
+        stored = known[description["estimator"]]
+        made = wanted if issubclass(wanted, stored) else stored
+        if not issubclass(made, wanted):
+            raise WrongKindError(f"{os.fspath(path)} holds a {stored.__name__}, not a {wanted.__name__}.")
+        estimator = made(**_params_from_file(description["params"], loss))
+        _restore(estimator, _model_from(description, arrays), description)
+    except (MissingLossError, WrongKindError):
         raise
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
         raise ModelFileError(f"{os.fspath(path)} is damaged or not a frugalboost model: {error}.") from None
     return estimator
 
 
+class WrongKindError(ModelFileError):
+    """A file that holds another kind of model than was asked for."""
+
+
 class MissingLossError(ValueError):
-    """A model with a loss of its user's own was loaded without it."""
+    """A model with a loss of its user's own was loaded without it, or one without with it."""
 
 
 def _restore(estimator: GBFSBase, model: Model, description: dict[str, Any]) -> None:
@@ -109,22 +121,30 @@ def _restore(estimator: GBFSBase, model: Model, description: dict[str, Any]) -> 
     _ = estimator._loss  # must be known
     estimator.n_features_in_ = len(model.prices)
     if description["feature_names"] is not None:
-        names = np.array(description["feature_names"], dtype=object)
-        _require(len(names) == len(model.prices), "it has another number of names than of features")
-        _require(all(isinstance(n, str) for n in names), "a feature name is not a text")
-        estimator.feature_names_in_ = names
+        found = np.array(description["feature_names"], dtype=object)
+        _require(found.shape == model.prices.shape, "it has another number of names than of features")
+        _require(all(isinstance(n, str) for n in found), "a feature name is not a text")
+        estimator.feature_names_in_ = found
     classes = description["classes"]
     if classes is not None:
         wanted = max(2, model.ensemble.n_outputs)
-        _require(isinstance(classes, np.ndarray) and len(classes) == wanted, "its classes do not fit its trees")
+        fits = isinstance(classes, np.ndarray) and classes.shape == (wanted,)
+        _require(fits, "its classes do not fit its trees")
         estimator.classes_ = classes
     _require((classes is not None) == hasattr(type(estimator), "predict_proba"), "its classes do not fit its kind")
     estimator._publish(model)
-    estimator._memory = Memory(model, None, 0, None) if estimator.warm_start else None
+    names = tuple(estimator.feature_names_in_) if hasattr(estimator, "feature_names_in_") else None
+    seed, fingerprint = description["seed"], description["fingerprint"]
+    _require(seed is None or (type(seed) is int and 0 <= seed < 2**32), "its seed is not a number")
+    known = isinstance(fingerprint, list) and [type(v) for v in fingerprint] == [int, str]
+    _require(fingerprint is None or known, "its fingerprint is not one")
+    estimator._memory = Memory(
+        model, estimator._loss, names, seed, fingerprint=None if fingerprint is None else tuple(fingerprint)
+    )
 
 
 def _model_from(description: dict[str, Any], arrays: model_file.Arrays) -> Model:
-    parts = {part: cls(**_fields_of(part, cls, arrays)) for part, (cls, _) in _PARTS.items()}
+    parts = {part: cls(**_fields_of(part, cls, arrays)) for part, cls in _PARTS.items()}
     model = Model(
         **parts,
         prices=_typed(arrays, "prices", np.float64),
@@ -174,6 +194,9 @@ def _require(condition: bool, otherwise: str) -> None:
         raise ModelFileError(otherwise)
 
 
+_NOT_OF_THE_MODEL = ("n_jobs", "verbose")  # how a fit is run; a file must not depend on it
+
+
 def _params_to_file(estimator: GBFSBase) -> dict[str, Any]:
     params = dict(estimator.get_params(deep=False))
     loss = params["loss"]
@@ -181,10 +204,14 @@ def _params_to_file(estimator: GBFSBase) -> dict[str, Any]:
         params["loss"] = {"built_in": loss.name, **asdict(loss)}
     elif not isinstance(loss, str):
         params["loss"] = {"own": type(loss).__name__}
+    for name in _NOT_OF_THE_MODEL:
+        del params[name]
     if not isinstance(params["random_state"], int | np.integer | None):
         params["random_state"] = None  # a generator's state is of no use after fit
-    if params["costs"] is not None and not isinstance(params["costs"], dict):
-        params["costs"] = estimator._model.prices.tolist()
+    if hasattr(params["costs"], "items"):
+        params["costs"] = dict(params["costs"].items())
+    elif params["costs"] is not None:
+        params["costs"] = np.asarray(params["costs"], dtype=np.float64).tolist()
     return params
 
 
@@ -197,6 +224,8 @@ def _params_from_file(params: dict[str, Any], loss: Any) -> dict[str, Any]:
                 "Pass it: load(path, loss=...)."
             )
         return {**params, "loss": loss}
+    if loss is not None:
+        raise MissingLossError("This model has a built-in loss; load it without passing one.")
     if isinstance(stored, dict):
         known = {**losses.CLASSIFICATION, **losses.REGRESSION}
         arguments = {k: v for k, v in stored.items() if k != "built_in"}

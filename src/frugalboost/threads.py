@@ -5,6 +5,7 @@ from __future__ import annotations
 import joblib
 
 from frugalboost import _core
+from frugalboost.params import LARGEST_INT
 
 
 def threads_for(n_jobs: int | None) -> int:
@@ -18,4 +19,4 @@ def threads_for(n_jobs: int | None) -> int:
     cores: int = joblib.cpu_count()
     if n_jobs is None:
         return max(1, min(_core.usable_threads(0), cores))
-    return max(1, n_jobs if n_jobs > 0 else cores + 1 + n_jobs)
+    return max(1, min(n_jobs, LARGEST_INT) if n_jobs > 0 else cores + 1 + n_jobs)

@@ -1,0 +1,36 @@
+// Sizes at which work is cut up. They change no result. FRUGAL_SMALL_LIMITS makes them tiny, so that tests on small
+// tables go through every path (tools/sanitize builds that way).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace frugal {
+
+#ifdef FRUGAL_SMALL_LIMITS
+inline constexpr int kCountBits = 4;
+inline constexpr std::size_t kHistogramPoolBytes = 6000;
+inline constexpr std::size_t kLeastPartRows = 2;
+inline constexpr std::uint32_t kPartitionRows = 3;
+inline constexpr std::uint32_t kLeafRows = 3;
+inline constexpr double kWorthThreads = 0;
+inline constexpr std::size_t kRadixSortRows = 8;
+#else
+// A histogram cell of one word holds the gradient sum above this many bits of row count.
+inline constexpr int kCountBits = 18;
+// Histograms kept for subtraction; beyond, both children are summed from rows.
+inline constexpr std::size_t kHistogramPoolBytes = std::size_t{512} << 20;
+// Where threads outnumber column groups, nodes are cut into parts of at least so many rows.
+inline constexpr std::size_t kLeastPartRows = 8192;
+// Rows that one task parts, or whose leaf sums it takes.
+inline constexpr std::uint32_t kPartitionRows = 4096;
+inline constexpr std::uint32_t kLeafRows = 16384;
+// Basic steps below which waking threads costs more than it gains.
+inline constexpr double kWorthThreads = 20000;
+// Columns longer than this are sorted by digits.
+inline constexpr std::size_t kRadixSortRows = 4096;
+#endif
+
+inline constexpr std::int64_t kCountMask = (std::int64_t{1} << kCountBits) - 1;
+
+}  // namespace frugal
