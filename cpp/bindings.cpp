@@ -7,6 +7,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <cmath>
 #include <memory>
 #include <optional>
 
@@ -98,7 +99,7 @@ class PythonLoss final : public Loss {
     for (size_t i = 0; i < t.rows(); ++i)
       weights[i] = scaled(static_cast<double>(t.weights->unit(i)), -t.weights->shift);
     nb::object answer = object_.attr("start")(view(t.y.data(), t.rows(), 1), to_numpy(std::move(weights)));
-    return doubles(answer, static_cast<size_t>(outputs_), "start");
+    return doubles(answer, 1, outputs_, "start");
   }
   double mean(const Target& t, const double* raw, Context& context) override {
     std::vector<double> values;
@@ -107,7 +108,7 @@ class PythonLoss final : public Loss {
       g_.clear();
       if (!nb::hasattr(object_, "value")) return std::numeric_limits<double>::quiet_NaN();
       nb::object answer = object_.attr("value")(view(t.y.data(), t.rows(), 1), view(raw, t.rows(), outputs_));
-      values = doubles(answer, t.rows(), "value");
+      values = doubles(answer, t.rows(), 1, "value");
     }
     return weighted_mean(t, context, [&](size_t begin, size_t end, double* out) {
       std::copy(values.begin() + static_cast<std::ptrdiff_t>(begin), values.begin() + static_cast<std::ptrdiff_t>(end),
@@ -120,15 +121,14 @@ class PythonLoss final : public Loss {
       nb::gil_scoped_acquire lock;
       auto y = view(t.y.data(), n, 1);
       auto f = view(raw, n, outputs_);
-      g_ = doubles(object_.attr("gradient")(y, f), n * static_cast<size_t>(outputs_), "gradient");
-      h_ = doubles(object_.attr("curvature")(y, f), n * static_cast<size_t>(outputs_), "curvature");
+      g_ = doubles(object_.attr("gradient")(y, f), n, outputs_, "gradient");
+      h_ = doubles(object_.attr("curvature")(y, f), n, outputs_, "curvature");
     }
     const auto step = static_cast<size_t>(outputs_);
     for (size_t i = 0; i < n; ++i) {
       g[i] = -g_[i * step + static_cast<size_t>(k)];
       h[i] = h_[i * step + static_cast<size_t>(k)];
-      if (!(h[i] >= 0) || h[i] == kInfinity)
-        throw std::domain_error("The custom loss gave a curvature that is negative or not finite.");
+      if (h[i] < 0) throw std::domain_error("The custom loss gave a curvature that is negative.");
     }
   }
 
@@ -141,13 +141,24 @@ class PythonLoss final : public Loss {
     const size_t shape[] = {rows, static_cast<size_t>(outputs)};
     return nb::cast(View(data, 2, shape, nb::handle(), steps), nb::rv_policy::copy);
   }
-  static std::vector<double> doubles(const nb::object& answer, size_t expected, const char* method) {
-    nb::object array = nb::module_::import_("numpy").attr("ascontiguousarray")(answer, "float64").attr("ravel")();
-    auto values = nb::cast<Doubles>(array);
-    if (values.size() != expected)
-      throw std::invalid_argument("The custom loss's method '" + std::string(method) + "' gave " +
-                                  std::to_string(values.size()) + " numbers where " + std::to_string(expected) +
-                                  " were expected.");
+  // What a method answered, as rows of `outputs` finite numbers.
+  static std::vector<double> doubles(const nb::object& answer, size_t rows, int outputs, const char* method) {
+    const std::string who = "The custom loss's method '" + std::string(method) + "' gave ";
+    nb::object array;
+    try {
+      array = nb::module_::import_("numpy").attr("ascontiguousarray")(answer, "float64");
+    } catch (nb::python_error& error) {
+      nb::raise_from(error, PyExc_TypeError, "%ssomething that is not an array of numbers.", who.c_str());
+    }
+    const auto values = nb::cast<nb::ndarray<const double, nb::c_contig, nb::device::cpu>>(array);
+    const bool fits = outputs == 1 ? values.size() == rows
+                                   : values.size() == rows * static_cast<size_t>(outputs) &&
+                                         (rows == 1 || (values.ndim() == 2 && values.shape(0) == rows));
+    if (!fits)
+      throw std::invalid_argument(who + std::to_string(values.size()) + " numbers where " + std::to_string(rows) +
+                                  (outputs == 1 ? "" : " rows of " + std::to_string(outputs)) + " were expected.");
+    for (size_t i = 0; i < values.size(); ++i)
+      if (!std::isfinite(values.data()[i])) throw std::domain_error(who + "a number that is not finite.");
     return {values.data(), values.data() + values.size()};
   }
 

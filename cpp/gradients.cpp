@@ -65,9 +65,10 @@ double GridGradients::impurity(const Weights& weights, Context& context) const {
   Wide variance = squares * weights.total - static_cast<Wide>(total) * total;
   double impurity =
       scaled(static_cast<double>(variance), -2 * shift - weights.shift) / static_cast<double>(weights.total) * 0.5;
-  if (!std::isfinite(impurity)) throw std::domain_error("The gradients are too large to be squared. Rescale y.");
+  if (!std::isfinite(impurity))
+    throw std::domain_error("The gradients are too large to be squared. Rescale y or the weights.");
   if (variance > 0 && impurity < std::numeric_limits<double>::min())
-    throw std::domain_error("The gradients are too small to be squared. Rescale y.");
+    throw std::domain_error("The gradients are too small to be squared. Rescale y or the weights.");
   return impurity;
 }
 

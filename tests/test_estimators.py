@@ -106,8 +106,10 @@ def test_budget_is_the_most_that_is_paid(cancer):
     tenth = GBFSClassifier(0.0, budget=0.3, costs=np.full(30, 0.1), max_iter=20).fit(X, y)
     assert tenth.n_features_selected_ == 3
     assert tenth.total_cost_ == pytest.approx(0.3)
-    with pytest.warns(NothingBoughtWarning, match="raise budget"):
+    with pytest.warns(NothingBoughtWarning, match="prices and the budget allow"):
         GBFSClassifier(0.0, budget=0, max_iter=2).fit(X, y)
+    with pytest.warns(NothingBoughtWarning, match="y is constant"):
+        GBFSRegressor(max_iter=2).fit(X, np.ones(len(X)))
 
 
 def test_nothing_bought_is_a_constant_model_and_one_warning(cancer):

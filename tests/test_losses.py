@@ -119,6 +119,19 @@ def test_custom_loss_for_classes(load):
         GBFSClassifier(loss=OwnLogistic(), early_stopping=True).fit(X, y)
 
 
+class Sideways(OwnLogistic):
+    """One row per class instead of one per table row: the right count in the wrong shape."""
+
+    def gradient(self, y, raw):
+        return super().gradient(y, raw).T
+
+
+def test_custom_loss_of_the_wrong_shape():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match="'gradient' gave 450 numbers where 150 rows of 3 were expected"):
+        GBFSClassifier(loss=Sideways()).fit(X, y)
+
+
 class Broken(OwnSquare):
     def __init__(self, **answers):
         self.answers = answers
@@ -137,8 +150,9 @@ class Broken(OwnSquare):
     ("answers", "error", "message"),
     [
         ({"gradient": np.zeros(3)}, ValueError, "'gradient' gave 3 numbers where 442 were expected"),
-        ({"gradient": np.full(442, np.nan)}, ValueError, "gradient that is not finite"),
-        ({"curvature": -1.0}, ValueError, "curvature that is negative or not finite"),
+        ({"gradient": np.full(442, np.nan)}, ValueError, "'gradient' gave a number that is not finite"),
+        ({"gradient": "steep"}, TypeError, "'gradient' gave something that is not an array of numbers"),
+        ({"curvature": -1.0}, ValueError, "curvature that is negative"),
         ({"curvature": ZeroDivisionError("my own mistake")}, ZeroDivisionError, "my own mistake"),
     ],
 )
@@ -154,6 +168,8 @@ def test_incomplete_or_unknown_losses_are_refused():
     class NoLink:
         gradient = curvature = start = OwnSquare.gradient
 
+    with pytest.raises(TypeError, match=r"loss=OwnSquare is a class; pass an object of it: loss=OwnSquare\(\)"):
+        GBFSRegressor(loss=OwnSquare).fit(X, y)
     with pytest.raises(TypeError, match="lacks the method inverse_link"):
         GBFSRegressor(loss=NoLink()).fit(X, y)
     with pytest.raises(ValueError, match="loss='log_loss' is not known here"):

@@ -4,7 +4,9 @@ import copy
 import hashlib
 import itertools
 import json
+import os
 import pickle
+import stat
 import struct
 
 import joblib
@@ -184,6 +186,27 @@ def test_a_failed_save_leaves_the_old_file(content, tmp_path):
         model.save(tmp_path / "model")
     assert (tmp_path / "model").read_bytes() == content
     assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_saving_respects_links_modes_and_devices(tmp_path):
+    model = next(models())[1]
+    target = tmp_path / "target"
+    target.write_bytes(b"old")
+    target.chmod(0o640)
+    (tmp_path / "link").symlink_to(target)
+    model.save(tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    assert target.stat().st_mode & 0o777 == 0o640
+    assert len(frugalboost.load(target).feature_names_in_) == 30
+    with pytest.raises(FileNotFoundError, match="nowhere/model'"):
+        model.save(tmp_path / "nowhere" / "model")
+    with pytest.raises(IsADirectoryError):
+        model.save(tmp_path)
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    model.save(tmp_path / "pipe")
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+    os.close(reader)
 
 
 def test_files_are_readable_as_safetensors(content):

@@ -55,9 +55,12 @@ def test_weights_of_one_are_no_weights(tmp_path):
 def test_light_weights_warn():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 3)), rng.normal(size=200)
-    with pytest.warns(NothingBoughtWarning, match=r"10 of total weight is less than two leaves.*rescale sample_weight"):
+    with pytest.warns(NothingBoughtWarning, match=r"10 of total weight is less than two leaves.*Rescale sample_weight"):
         model = GBFSRegressor().fit(X, y, sample_weight=np.full(200, 0.05))
     assert model.n_features_selected_ == 0
+    normalised = GBFSRegressor(mu=0.0, min_samples_leaf=0.05, max_iter=5).fit(X, y, sample_weight=np.full(200, 1 / 200))
+    rows = GBFSRegressor(mu=0.0, min_samples_leaf=10, max_iter=5).fit(X, y)
+    np.testing.assert_allclose(normalised.predict(X), rows.predict(X))
 
 
 def test_class_weight_multiplies_sample_weight():

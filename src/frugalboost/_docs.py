@@ -19,15 +19,16 @@ costs : array-like of shape (n_features,), mapping or None, default=None
     Prices by position or by feature name; features that a mapping leaves out cost 1, as all do with None.
     Zero is free, infinity is never.
 budget : float or None, default=None
-    The most that may be paid in all; with prices of 1, the most features.
+    The most that may be paid in all, up to rounding; with prices of 1, the most features.
 learning_rate : float, default=0.1
     Factor on every tree.
 max_iter : int, default=500
     The most iterations; each grows one tree, or one per class for more than two classes.
 max_depth : int or None, default=4
     The deepest tree; None sets no limit.
-min_samples_leaf : int, default=20
-    The least total weight of a leaf: rows, where no weights are given.
+min_samples_leaf : int or float, default=20
+    The least total weight of a leaf: rows, where no weights are given. Weights that add up to little, such as
+    normalised ones, need a fraction here.
 l2_regularization : float, default=0.0
     Added to the denominator of every leaf value.
 max_bins : int, default=255

@@ -67,7 +67,7 @@ class GBFSBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     learning_rate: float
     max_iter: int
     max_depth: int | None
-    min_samples_leaf: int
+    min_samples_leaf: float
     l2_regularization: float
     max_bins: int
     loss: str | BuiltIn | Loss
@@ -93,7 +93,7 @@ class GBFSBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "max_depth": [Interval(Integral, 1, None, closed="left"), None],
-        "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
+        "min_samples_leaf": [Interval(Real, 0, None, closed="neither")],
         "l2_regularization": [Interval(Real, 0, None, closed="left")],
         "max_bins": [Interval(Integral, 2, 255, closed="both")],
         "leaf_values": [StrOptions({"newton", "gradient"})],
@@ -129,7 +129,11 @@ class GBFSBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             return None
         X_val = check_X(self, X_val, reset=False, what="X_val")
         check_consistent_length(X_val, y_val)
-        return Rows(X_val, self._encoded_target(y_val), check_weights(sample_weight_val, X_val, "sample_weight_val"))
+        try:
+            target = self._encoded_target(y_val)
+        except ValueError as error:
+            raise ValueError(f"y_val: {error}") from None
+        return Rows(X_val, target, check_weights(sample_weight_val, X_val, "sample_weight_val"))
 
     def _fit_rows(self, train: Rows, validation: Rows | None, loss: BuiltIn | Loss, outputs: int) -> Self:
         memory = getattr(self, "_memory", None) if self.warm_start else None
@@ -190,15 +194,23 @@ class GBFSBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         trees = self._model.ensemble
         total = float(trees.weight[trees.tree_begin[-2]])  # of the rows that the last tree was grown on
         if total < 2 * self.min_samples_leaf:
+            what = "of total weight is" if weighted else "rows are"
+            remedy = "Lower it, or bring more rows"
+            if weighted:
+                remedy = "Rescale sample_weight, or lower it (fractions are allowed)"
             message = (
-                f"No split is possible: {total:g} {'of total weight is' if weighted else 'rows are'} less than two "
-                f"leaves of min_samples_leaf={self.min_samples_leaf}. Lower min_samples_leaf"
-                f"{' or rescale sample_weight' if weighted else ''}."
+                f"No split is possible: {total:g} {what} less than two leaves of "
+                f"min_samples_leaf={self.min_samples_leaf}. {remedy}."
             )
         elif self.best_iteration_ == 0:
             message = (
                 "No iteration was better on the validation rows than a constant, so the model is a constant and "
                 "nothing is selected. Are the validation rows like the training rows?"
+            )
+        elif self.n_features_selected_ == 0 and self.mu_max_ == 0:
+            message = (
+                "No split gains anything, so the model is a constant: y is constant, or every feature that the prices "
+                "and the budget allow is."
             )
         elif self.n_features_selected_ == 0:
             message = (

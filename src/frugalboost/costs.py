@@ -58,7 +58,8 @@ def _is_numbered(costs: Any) -> bool:
 def _by_name(costs: Mapping[str, float], n_features: int, names: Sequence[str] | None) -> NDArray[np.float64]:
     if names is None:
         raise ValueError(
-            "costs: a mapping needs feature names, and X has none. Pass a data frame, or an array of prices."
+            "costs: a mapping needs feature names that are texts, and X has none. Pass a data frame with such names, "
+            "or an array of prices."
         )
     place = {name: j for j, name in enumerate(names)}
     prices = np.ones(n_features)

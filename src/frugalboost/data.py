@@ -61,14 +61,18 @@ def _non_numeric_columns(X: Any) -> list[tuple[str, str]]:
         import narwhals as nw
     except ImportError:  # scikit-learn before 1.9 may come without it; its own message is less precise
         return []
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if nw.dependencies.is_into_series(X):
+        return []
+    frame = nw.from_native(X, pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
+        raise TypeError("X is a lazy frame. Call its method collect() first.")
     if not isinstance(frame, nw.DataFrame):
         return []
     bad = []
     for name, dtype in frame.schema.items():
-        if dtype.is_numeric() or dtype == nw.Boolean or str(dtype) in ("Null", "Unknown"):
+        if dtype.is_numeric() or dtype == nw.Boolean:
             continue
-        if dtype == nw.Object and _converts(frame[name]):
+        if dtype in (nw.Object, nw.Unknown) and _converts(frame[name]):
             continue
         bad.append((str(name), f"{dtype} values"))
     return bad
@@ -86,7 +90,10 @@ def check_weights(sample_weight: Any, X: NDArray[np.generic], what: str = "sampl
     """Return weights as floats, or None where all rows count the same."""
     if sample_weight is None:
         return None
-    weights: Floats = _check_sample_weight(sample_weight, X, dtype=np.float64)
+    try:
+        weights: Floats = _check_sample_weight(sample_weight, X, dtype=np.float64)
+    except ValueError as error:
+        raise ValueError(f"{what}: {error}") from None
     if (weights < 0).any():
         raise ValueError(f"{what} has negative values; weights are zero or positive.")
     if not (weights > 0).any():

@@ -72,7 +72,7 @@ class GBFSClassifier(ClassifierMixin, GBFSBase):  # type: ignore[misc]
         learning_rate: float = 0.1,
         max_iter: int = 500,
         max_depth: int | None = 4,
-        min_samples_leaf: int = 20,
+        min_samples_leaf: float = 20,
         l2_regularization: float = 0.0,
         max_bins: int = 255,
         loss: str | BuiltIn | Loss = "log_loss",
@@ -151,7 +151,7 @@ class GBFSClassifier(ClassifierMixin, GBFSBase):  # type: ignore[misc]
         weights = check_weights(sample_weight, X)
         if self.class_weight is not None:
             by_class = compute_sample_weight(self.class_weight, y)
-            weights = check_weights(by_class if weights is None else by_class * weights, X)
+            weights = check_weights(by_class if weights is None else by_class * weights, X, "class_weight")
         if weights is not None and len(np.unique(y[weights > 0])) < 2:
             raise ValueError("Only one class has rows with a positive weight; a classifier needs at least two classes.")
         return weights
@@ -354,7 +354,7 @@ class GBFSRegressor(RegressorMixin, GBFSBase):  # type: ignore[misc]
         learning_rate: float = 0.1,
         max_iter: int = 500,
         max_depth: int | None = 4,
-        min_samples_leaf: int = 20,
+        min_samples_leaf: float = 20,
         l2_regularization: float = 0.0,
         max_bins: int = 255,
         loss: str | BuiltIn | Loss = "squared_error",

@@ -246,12 +246,16 @@ def resolve_loss(loss: object, known: dict[str, type[BuiltIn]]) -> BuiltIn | Los
     """Return the loss object for a name, or check one that the user made."""
     if isinstance(loss, str):
         if loss not in known:
-            raise ValueError(f"loss={loss!r} is not known here. Choose one of {sorted(known)}, or pass an object.")
+            raise ValueError(
+                f"loss={loss!r} is not known here. Choose one of {sorted(known)}, or pass an object of your own."
+            )
         return known[loss]()
     if isinstance(loss, BuiltIn):
         if loss.name not in known:
             raise ValueError(f"loss={loss!r} is not for this estimator. Choose one of {sorted(known)}.")
         return loss
+    if isinstance(loss, type):
+        raise TypeError(f"loss={loss.__name__} is a class; pass an object of it: loss={loss.__name__}().")
     missing = [m for m in ("start", "gradient", "curvature", "inverse_link") if not callable(getattr(loss, m, None))]
     if missing:
         raise TypeError(

@@ -13,6 +13,7 @@ import math
 import os
 import re
 import secrets
+import shutil
 import struct
 from pathlib import Path
 from typing import Any
@@ -147,11 +148,24 @@ def _array(name: str, entry: dict[str, Any], body: bytes) -> NDArray[Any]:
 
 
 def _replace(path: Path, content: bytes) -> None:
+    """Write beside the file and then move over it; links, modes and things that are not files are respected."""
+    path = Path(os.path.realpath(path))
+    if path.exists() and not path.is_file():
+        path.write_bytes(content)  # a device, or a folder, which is an error that says so
+        return
     temporary = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
     try:
+        if path.exists():
+            with open(path, "r+b"):  # may it be written?
+                pass
         with open(temporary, "xb") as file:
             file.write(content)
+        if path.exists():
+            shutil.copymode(path, temporary)
         os.replace(temporary, path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise type(error)(error.errno, error.strerror, str(path)) from None
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise

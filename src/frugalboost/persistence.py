@@ -34,6 +34,7 @@ _TYPES = {
 
 def save(estimator: GBFSBase, path: str | os.PathLike[str]) -> None:
     """Write a fitted estimator."""
+    path = os.fspath(path)
     model: Model = estimator._model
     arrays = {"prices": model.prices}
     for part in _PARTS:
@@ -223,6 +224,10 @@ def _params_from_file(params: dict[str, Any], loss: Any) -> dict[str, Any]:
                 f"This model was fitted with a loss of its own, {stored['own']!r}, which a file can't hold. "
                 "Pass it: load(path, loss=...)."
             )
+        try:
+            losses.resolve_loss(loss, {})
+        except (TypeError, ValueError) as error:
+            raise MissingLossError(f"The loss passed to load is not one: {error}") from None
         return {**params, "loss": loss}
     if loss is not None:
         raise MissingLossError("This model has a built-in loss; load it without passing one.")

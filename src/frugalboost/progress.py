@@ -41,7 +41,9 @@ class ProgressLine:
         now = time.monotonic()
         done = iteration - self._first
         left = (now - self._begin) / done * (self._last - iteration) if done > 0 else float("nan")
-        parts = [f"iteration {iteration}/{self._last}", f"loss {loss:.4f}"]
+        parts = [f"iteration {iteration}/{self._last}"]
+        if loss == loss:  # not NaN, as it is for a loss without values
+            parts.append(f"loss {loss:.4f}")
         if validation_loss == validation_loss:
             parts.append(f"validation {validation_loss:.4f}")
         parts += [f"features {features}", f"price {price:g}"]
