@@ -167,6 +167,43 @@ class PythonLoss final : public Loss {
   std::vector<double> g_, h_;
 };
 
+// Prices that a Python function sets anew after each purchase: phi(owned, last, prices) -> prices.
+class CallablePrices final : public PriceRule {
+ public:
+  CallablePrices(std::vector<double> prices, nb::object phi) : PriceRule(std::move(prices)), phi_(std::move(phi)) {}
+  CallablePrices(const CallablePrices&) = default;
+  ~CallablePrices() override {
+    nb::gil_scoped_acquire lock;
+    phi_.reset();
+  }
+  std::unique_ptr<PriceRule> copy() const override { return std::make_unique<CallablePrices>(*this); }
+  void bought(size_t f, std::span<const std::uint8_t> owned) override {
+    nb::gil_scoped_acquire lock;
+    nb::object flags = nb::cast(to_numpy(std::vector<std::uint8_t>(owned.begin(), owned.end()))).attr("view")("bool");
+    auto answer = nb::cast<Doubles>(phi_(flags, f, to_numpy(std::vector<double>(prices_))));
+    if (answer.size() != prices_.size()) throw std::invalid_argument("phi must give one price for each feature.");
+    prices_.assign(answer.data(), answer.data() + answer.size());
+  }
+
+ private:
+  nb::object phi_;
+};
+
+std::vector<double> vector_of(const Doubles& a) {
+  return {a.data(), a.data() + a.size()};
+}
+
+// `size` lists of numbers below `limit`.
+Lists lists_of(const Longs& begin, const Ints& items, size_t size, size_t limit) {
+  Lists lists{{begin.data(), begin.data() + begin.size()}, {items.data(), items.data() + items.size()}};
+  bool fits = lists.begin.size() == size + 1 && lists.begin.front() == 0 &&
+              lists.begin.back() == static_cast<std::int64_t>(lists.items.size());
+  for (size_t i = 0; fits && i < size; ++i) fits = lists.begin[i] <= lists.begin[i + 1];
+  for (std::int32_t item : lists.items) fits = fits && item >= 0 && static_cast<size_t>(item) < limit;
+  if (!fits) throw std::invalid_argument("The lists of a price rule do not fit together.");
+  return lists;
+}
+
 Thresholds thresholds_of(const Doubles& cuts, const Longs& offsets, const Flags& has_missing) {
   Thresholds t;
   t.cuts.assign(cuts.data(), cuts.data() + cuts.size());
@@ -213,16 +250,21 @@ struct PyProgress {
 
 Boosted py_boost(const PyBinned& X, const Doubles& y, const std::optional<Doubles>& weights, const PyBinned* X_val,
                  const std::optional<Doubles>& y_val, const std::optional<Doubles>& weights_val, nb::object loss,
-                 double loss_parameter, int outputs, const Doubles& prices, double budget, const Params& params,
-                 const PyProgress& from, std::optional<nb::callable> observer, int threads) {
+                 double loss_parameter, int outputs, const std::vector<const PriceRule*>& rules, double budget,
+                 const Params& params, const PyProgress& from, std::optional<nb::callable> observer, int threads) {
   PySample train(X, y, weights);
   std::optional<PySample> validation;
   if (X_val) validation.emplace(*X_val, *y_val, weights_val);
-  if (prices.size() != X.matrix.columns()) throw std::invalid_argument("One price per column is needed.");
+  std::vector<std::unique_ptr<PriceRule>> prices;
+  for (const PriceRule* rule : rules) {
+    if (rule->prices().size() != X.matrix.columns()) throw std::invalid_argument("One price per column is needed.");
+    prices.push_back(rule->copy());
+  }
+  if (prices.empty()) throw std::invalid_argument("At least one price rule is needed.");
   std::unique_ptr<Loss> chosen = nb::isinstance<nb::str>(loss)
                                      ? make_loss(nb::cast<std::string>(loss), outputs, loss_parameter)
                                      : std::make_unique<PythonLoss>(loss, outputs);
-  Ledger ledger({prices.data(), prices.data() + prices.size()}, budget);
+  Ledger ledger(std::move(prices), budget);
   Observer tell = [&](const Record& r) {
     if (!observer) return;
     nb::gil_scoped_acquire lock;
@@ -302,6 +344,55 @@ void bind_params(nb::module_& m) {
           "raw"_a, "validation_raw"_a.none());
 }
 
+void bind_prices(nb::module_& m) {
+  nb::class_<PriceRule>(m, "PriceRule")
+      .def_prop_ro(
+          "prices",
+          [](const PriceRule& r) { return to_numpy(std::vector<double>(r.prices().begin(), r.prices().end())); },
+          nb::rv_policy::automatic, "Prices before anything is bought.");
+  nb::class_<FeaturePrices, PriceRule>(m, "FeaturePrices")
+      .def(
+          "__init__",
+          [](FeaturePrices* self, const Doubles& prices, const Longs& begin, const Ints& neighbours, double factor,
+             double most) {
+            const size_t n = prices.size();
+            new (self) FeaturePrices(vector_of(prices), lists_of(begin, neighbours, begin.size() > 1 ? n : 0, n),
+                                     factor, most);
+          },
+          "prices"_a, "begin"_a, "neighbours"_a, "factor"_a, "most"_a);
+  nb::class_<BagPrices, PriceRule>(m, "BagPrices")
+      .def(
+          "__init__",
+          [](BagPrices* self, const Longs& begin, const Ints& bags, const Doubles& bag_prices, double most) {
+            Lists lists = lists_of(begin, bags, begin.size() - 1, bag_prices.size());
+            for (size_t f = 0; f < lists.size(); ++f)
+              if (lists.of(f).empty()) throw std::invalid_argument("Every feature needs a bag.");
+            new (self) BagPrices(std::move(lists), vector_of(bag_prices), most);
+          },
+          "begin"_a, "bags"_a, "bag_prices"_a, "most"_a);
+  nb::class_<StagePrices, PriceRule>(m, "StagePrices")
+      .def(
+          "__init__",
+          [](StagePrices* self, const Doubles& own, const Longs& stage_begin, const Ints& stages,
+             const Doubles& stage_prices, const Longs& wait_begin, const Ints& waits_for, const Longs& cheaper_begin,
+             const Ints& cheaper, const Doubles& factors) {
+            const size_t n = own.size(), m = stage_prices.size();
+            if (factors.size() != cheaper.size()) throw std::invalid_argument("One factor is needed for each item.");
+            new (self) StagePrices(vector_of(own), lists_of(stage_begin, stages, n, m), vector_of(stage_prices),
+                                   lists_of(wait_begin, waits_for, m, n), lists_of(cheaper_begin, cheaper, m, n),
+                                   vector_of(factors));
+          },
+          "own"_a, "stage_begin"_a, "stages"_a, "stage_prices"_a, "wait_begin"_a, "waits_for"_a, "cheaper_begin"_a,
+          "cheaper"_a, "factors"_a);
+  nb::class_<CallablePrices, PriceRule>(m, "CallablePrices")
+      .def(
+          "__init__",
+          [](CallablePrices* self, const Doubles& prices, nb::callable phi) {
+            new (self) CallablePrices(vector_of(prices), phi);
+          },
+          "prices"_a, "phi"_a);
+}
+
 void bind_binning(nb::module_& m) {
   m.def(
       "find_thresholds",
@@ -375,7 +466,7 @@ void bind_boosting(nb::module_& m) {
       .def_prop_ro("gain", node_array(&Tree::gain), fresh)
       .def_prop_ro("weight", node_array(&Tree::weight), fresh);
   m.def("boost", &py_boost, "X"_a, "y"_a, "weights"_a.none(), "X_val"_a.none(), "y_val"_a.none(),
-        "weights_val"_a.none(), "loss"_a, "loss_parameter"_a, "outputs"_a, "prices"_a, "budget"_a, "params"_a,
+        "weights_val"_a.none(), "loss"_a, "loss_parameter"_a, "outputs"_a, "rules"_a, "budget"_a, "params"_a,
         "progress"_a, "observer"_a.none(), "threads"_a, "Boost trees; the whole loop runs without Python.");
 }
 
@@ -429,6 +520,7 @@ NB_MODULE(_core, m) {
   m.doc() = "The compiled core of frugalboost.";
   nb::set_leak_warnings(false);  // a traceback that lives until exit is the user's business, not a leak
   bind_params(m);
+  bind_prices(m);
   bind_binning(m);
   bind_boosting(m);
   bind_predict(m);

@@ -2,9 +2,10 @@
 // asks it for prices and tells it what was bought, and nobody else knows how prices come about.
 #pragma once
 
-#include <algorithm>
+#include <memory>
 #include <vector>
 
+#include "prices.hpp"
 #include "types.hpp"
 
 namespace frugal {
@@ -17,8 +18,8 @@ struct Purchase {
 
 class Ledger {
  public:
-  Ledger(std::vector<double> prices, double budget)
-      : prices_(std::move(prices)), start_prices_(prices_), owned_(prices_.size(), 0), budget_(budget) {}
+  // Prices are the sum of the rules'; at least one is needed.
+  Ledger(std::vector<std::unique_ptr<PriceRule>> rules, double budget);
 
   size_t features() const { return prices_.size(); }
   bool owned(size_t f) const { return owned_[f]; }
@@ -32,23 +33,18 @@ class Ledger {
   // Never true of an infinite price. A little slack keeps sums such as 0.1 + 0.1 + 0.1 inside a budget of 0.3.
   bool within_budget(double total) const { return total < kInfinity && total <= budget_ * (1.0 + 1e-9); }
 
-  void buy(size_t f, double gain) {
-    purchases_.push_back({static_cast<int>(f), prices_[f], gain});
-    paid_ += prices_[f];
-    owned_[f] = 1;
-    prices_[f] = 0.0;
-  }
-
+  void buy(size_t f, double gain) { settle({static_cast<int>(f), prices_[f], gain}); }
   // Takes over what an earlier fit owned, at the price it paid then.
-  void restore(const Purchase& p) {
-    prices_[static_cast<size_t>(p.feature)] = p.price;
-    buy(static_cast<size_t>(p.feature), p.gain);
-  }
+  void restore(const Purchase& purchase) { settle(purchase); }
 
   double paid() const { return paid_; }
   const std::vector<Purchase>& purchases() const { return purchases_; }
 
  private:
+  void settle(const Purchase& purchase);
+  void add_up();
+
+  std::vector<std::unique_ptr<PriceRule>> rules_;
   std::vector<double> prices_, start_prices_;
   std::vector<std::uint8_t> owned_;
   std::vector<Purchase> purchases_;

@@ -299,16 +299,95 @@ def _equal_weight_bins(masses, max_bins):
 # ------------------------------------------------------------------------------------------- ledger
 
 
+# A price rule is a function from the features bought so far, in order, to a price for every feature.
+
+
+def fixed_prices(prices, most=inf):
+    def rule(bought):
+        return [inf] * len(prices) if len(bought) + 1 > most else list(prices)
+
+    return rule
+
+
+def neighbour_prices(prices, neighbours, factor):
+    """Buying f multiplies the price of every feature in neighbours[f]."""
+
+    def rule(bought):
+        now = list(prices)
+        for f in bought:
+            for g in neighbours[f]:
+                now[g] *= factor
+        return now
+
+    return rule
+
+
+def bag_prices(bags_of, price_of, most=inf):
+    """bags_of[f]: the bags of feature f. Owning any of them makes it free; else it pays the cheapest, lowest first."""
+
+    def rule(bought):
+        owned = []
+        for f in bought:
+            if not any(bag in owned for bag in bags_of[f]):
+                owned.append(min(bags_of[f], key=lambda bag: (price_of[bag], bag)))
+        full = len(owned) + 1 > most
+        return [
+            0.0 if any(b in owned for b in bags) else inf if full else min(price_of[b] for b in bags)
+            for bags in bags_of
+        ]
+
+    return rule
+
+
+def stage_prices(own, stages_of, price_of, needs, cheaper):
+    """stages_of[f]: all stages on the way to f. needs[s]: features. cheaper[s]: (feature, factor) pairs."""
+
+    def rule(bought):
+        now, passed = list(own), []
+        for f in bought:
+            for s in sorted(stages_of[f]):
+                if s not in passed:
+                    passed.append(s)
+                    for g, factor in cheaper[s]:
+                        now[g] *= factor
+        out = []
+        for f, stages in enumerate(stages_of):
+            price = now[f]
+            for s in sorted(stages):
+                if s not in passed:
+                    price += price_of[s] if all(g in bought for g in needs[s]) else inf
+            out.append(price)
+        return out
+
+    return rule
+
+
+def function_prices(prices, phi):
+    def rule(bought):
+        now, owned = np.array(prices, dtype=float), np.zeros(len(prices), bool)
+        for f in bought:
+            owned[f] = True
+            now = np.asarray(phi(owned.copy(), f, now.copy()), dtype=float)
+        return now.tolist()
+
+    return rule
+
+
 @dataclass
 class Ledger:
     """What is owned, what was paid, what everything costs now."""
 
-    prices: list
+    rules: list
     budget: float = inf
     owned: dict = field(default_factory=dict)  # feature -> price paid, in order of purchase
 
     def price(self, f):
-        return 0.0 if f in self.owned else float(self.prices[f])
+        if f in self.owned:
+            return 0.0
+        total = 0.0
+        for rule in self.rules:
+            total += rule(list(self.owned))[f]
+        return total
 
     def paid(self):
         total = 0.0
@@ -331,6 +410,7 @@ class Options:
     mu: float = 1e-3
     mu_unit: str = "share"
     prices: list | None = None
+    rules: list | None = None  # instead of prices
     budget: float = inf
     learning_rate: float = 0.1
     max_iter: int = 10
@@ -531,7 +611,9 @@ def mean_loss(loss, data, raw):
 def fit(X, y, options, loss, weights=None):
     data = Data(X, y, weights, options.max_bins)
     d = data.X.shape[1]
-    ledger = Ledger([1.0] * d if options.prices is None else list(options.prices), options.budget)
+    rules = options.rules or [fixed_prices([1.0] * d if options.prices is None else options.prices)]
+    ledger = Ledger(rules, options.budget)
+    first_prices = [ledger.price(f) for f in range(d)]
     start = loss.start(data.y, data.units)
     if options.init == "zero":
         start = [0.0] * loss.outputs
@@ -550,10 +632,10 @@ def fit(X, y, options, loss, weights=None):
             root, root_splits = grow(data, q, shift, ledger, mu, options, purchases)
             if iteration == 0:
                 ratios = [
-                    s.gain / ledger.prices[s.feature]
+                    s.gain / first_prices[s.feature]
                     for s in root_splits
-                    if s is not None and 0 < ledger.prices[s.feature] < inf
-                    if ledger.prices[s.feature] <= options.budget * (1.0 + 1e-9)
+                    if s is not None and 0 < first_prices[s.feature] < inf
+                    if first_prices[s.feature] <= options.budget * (1.0 + 1e-9)
                 ]
                 model.mu_max = max([model.mu_max, *ratios])
             set_leaf_values(data, root, gs[k], hs[k], raw[k], loss, options)

@@ -123,7 +123,7 @@ def test_bad_tables_and_targets_of_a_regressor(make, error, message):
         ({"costs": [-1.0] + [1.0] * 29}, "price of feature number 0 is -1"),
         ({"costs": [1.0] * 29 + [np.nan]}, "price of feature number 29 is nan"),
         ({"costs": ["cheap"] * 30}, "prices must be numbers"),
-        ({"costs": {"age": 1.0}}, "a mapping needs feature names"),
+        ({"costs": {"age": 1.0}}, "feature 'age' is given by name, and X has no names"),
         ({"costs": 5}, "'costs' parameter"),
     ],
 )

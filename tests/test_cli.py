@@ -9,9 +9,14 @@ import sys
 import pytest
 
 import frugalboost
+from frugalboost import costs
 from frugalboost.cli import main
 
-MODULES = [m.name for m in pkgutil.iter_modules(frugalboost.__path__) if m.name not in ("__main__", "_core")]
+MODULES = [
+    m.name
+    for m in pkgutil.walk_packages(frugalboost.__path__, "frugalboost.")
+    if not m.name.endswith(("__main__", "_core"))
+]
 
 
 def test_demo_lists_what_was_bought(capsys):
@@ -38,13 +43,15 @@ def test_wrong_calls(capsys):
 
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_in_docstrings(name):
-    module = importlib.import_module(f"frugalboost.{name}")
+    module = importlib.import_module(name)
     result = doctest.testmod(module)
     assert result.failed == 0
 
 
 def test_every_public_name_has_an_example():
     public = {f"frugalboost.{n}": getattr(frugalboost, n) for n in frugalboost.__all__}
+    objects = [n for n in costs.__all__ if n not in ("Costs", "FeatureTable", "Resolved")]
+    public |= {f"frugalboost.costs.{n}": getattr(costs, n) for n in objects}
     for name, thing in public.items():
         assert ">>>" in (thing.__doc__ or ""), name
         assert "<parameters>" not in thing.__doc__, name

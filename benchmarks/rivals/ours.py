@@ -9,6 +9,7 @@ import numpy as np
 from frugalboost import _core
 from frugalboost.binning import Thresholds
 from frugalboost.boosting import Rows, Task, boost
+from frugalboost.costs import resolve
 from frugalboost.losses import LogLoss
 from frugalboost.params import Params
 
@@ -45,7 +46,7 @@ def train(data: dict[str, Any], setting: dict[str, Any], penalty: float) -> int:
         binned=data["binned"],
         loss=LogLoss(),
         outputs=1,
-        prices=np.ones(data["columns"]),
+        costs=resolve(setting.get("costs"), data["columns"], None),
         budget=np.inf,
         params=params,
     )

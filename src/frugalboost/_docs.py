@@ -15,9 +15,10 @@ mu : float, default=1e-3
 mu_unit : {"share", "absolute"}, default="share"
     "share": ``mu`` is a share of the impurity of the gradients before the first tree, so that one value means
     the same for any number of rows. "absolute": the units of the paper.
-costs : array-like of shape (n_features,), mapping or None, default=None
-    Prices by position or by feature name; features that a mapping leaves out cost 1, as all do with None.
-    Zero is free, infinity is never.
+costs : Cost, array-like, mapping, callable or None, default=None
+    Prices: one of the objects in :mod:`frugalboost.costs` (bags, neighbours, stages, sums of these), or by position, or
+    by feature name; features that a mapping leaves out cost 1, as all do with None. Zero is free, infinity is never.
+    A function ``phi(owned, last, prices)`` sets new prices after each purchase.
 budget : float or None, default=None
     The most that may be paid in all, up to rounding; with prices of 1, the most features.
 learning_rate : float, default=0.1

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from frugalboost import fitting, persistence
 from frugalboost.boosting import Model, Rows
-from frugalboost.costs import Costs, resolve_prices
+from frugalboost.costs import Cost, Costs, resolve
 from frugalboost.data import check_weights, check_X, refuse_sparse
 from frugalboost.losses import BuiltIn, Loss, resolve_loss
 from frugalboost.params import Params
@@ -88,7 +88,7 @@ class GBFSBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "mu": [Interval(Real, 0, None, closed="left")],
         "mu_unit": [StrOptions({"share", "absolute"})],
-        "costs": ["array-like", HasMethods("items"), None],
+        "costs": ["array-like", HasMethods("items"), Cost, callable, None],
         "budget": [Interval(Real, 0, None, closed="both"), None],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -114,6 +114,37 @@ class GBFSBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """Set every parameter of ``__init__``, untouched, as scikit-learn wants it."""
         for name in self._get_param_names():
             setattr(self, name, arguments[name])
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, also those of price objects: ``set_params(costs__discount=0.3)``.
+
+        Parameters
+        ----------
+        **params
+            By name.
+
+        Returns
+        -------
+        self
+            The estimator.
+
+        Examples
+        --------
+        >>> from frugalboost import GBFSClassifier
+        >>> from frugalboost.costs import Neighbours
+        >>> GBFSClassifier(costs=Neighbours((8, 8))).set_params(costs__discount=0.3).costs
+        Neighbours(graph=(8, 8), discount=0.3)
+        """
+        inside = {k.removeprefix("costs__"): params.pop(k) for k in list(params) if k.startswith("costs__")}
+        super().set_params(**params)
+        if inside:  # price objects are immutable: a changed copy takes the place
+            if not isinstance(self.costs, Cost):
+                raise ValueError(f"costs={self.costs!r} has no parameters of its own to set.")
+            unknown = sorted(set(inside) - set(self.costs.get_params()))
+            if unknown:
+                raise ValueError(f"{self.costs!r} has no parameter {unknown[0]!r}.")
+            self.costs = self.costs.replaced(**inside)
+        return self
 
     # ------------------------------------------------------------------------------------------ fitting
 
@@ -152,7 +183,7 @@ class GBFSBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             loss=loss,
             outputs=outputs,
             names=names,
-            prices=resolve_prices(self.costs, self.n_features_in_, names),
+            costs=resolve(self.costs, self.n_features_in_, names),
             budget=np.inf if self.budget is None else float(self.budget),
             max_bins=int(self.max_bins),
             validation_fraction=float(self.validation_fraction),

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from frugalboost import _core
 from frugalboost.binning import Thresholds
+from frugalboost.costs import Resolved
 from frugalboost.ensemble import Ensemble
 from frugalboost.losses import BuiltIn, Loss
 from frugalboost.params import Params
@@ -84,7 +85,7 @@ class Task:
     binned: _core.BinnedMatrix
     loss: BuiltIn | Loss
     outputs: int
-    prices: Floats
+    costs: Resolved
     budget: float
     params: Params
 
@@ -103,14 +104,14 @@ def boost(task: Task, previous: Model | None, observer: Observer | None, threads
         loss=task.loss.name if isinstance(task.loss, BuiltIn) else task.loss,
         loss_parameter=task.loss.parameter if isinstance(task.loss, BuiltIn) else np.nan,
         outputs=task.outputs,
-        prices=task.prices,
+        rules=list(task.costs.rules),
         budget=task.budget,
         params=task.params.to_core(),
         progress=_progress(previous, task, threads),
         observer=observer,
         threads=threads,
     )
-    return _joined(previous, grown, task.prices)
+    return _joined(previous, grown, task.costs.start)
 
 
 def _progress(previous: Model | None, task: Task, threads: int) -> _core.Progress:

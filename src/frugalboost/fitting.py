@@ -12,6 +12,7 @@ from sklearn.model_selection import train_test_split
 from frugalboost import _core
 from frugalboost.binning import Thresholds
 from frugalboost.boosting import Model, Rows, Task, boost
+from frugalboost.costs import Resolved
 from frugalboost.losses import BuiltIn, Loss
 from frugalboost.params import Params
 from frugalboost.progress import ProgressLine
@@ -33,7 +34,7 @@ class Job:
     loss: BuiltIn | Loss
     outputs: int
     names: tuple[str, ...] | None  # of the features
-    prices: Floats
+    costs: Resolved
     budget: float
     max_bins: int
     validation_fraction: float
@@ -59,7 +60,7 @@ class Memory:
     def check(self, job: Job) -> None:
         """Raise ValueError where a job can't go on from this."""
         trees = self.model.ensemble
-        if trees.n_outputs != job.outputs or len(self.model.prices) != len(job.prices):
+        if trees.n_outputs != job.outputs or len(self.model.prices) != len(job.costs.start):
             raise ValueError(f"{_CANT_GO_ON} has another number of features or classes. {_START_ANEW}")
         if self.names != job.names:
             raise ValueError(f"{_CANT_GO_ON} has other feature names, or in another order. {_START_ANEW}")
@@ -96,7 +97,7 @@ def run(job: Job, train: Rows, validation: Rows | None, memory: Memory | None) -
     if memory is not None and memory.model.ending == "converged" and memory.fingerprint == fingerprint is not None:
         return memory.model, memory  # one long fit would have stopped here too
     previous = None if memory is None else memory.model
-    task = Task(train, validation, thresholds, binned, job.loss, job.outputs, job.prices, job.budget, job.params)
+    task = Task(train, validation, thresholds, binned, job.loss, job.outputs, job.costs, job.budget, job.params)
     model = _with_progress(task, previous, job)
     memory = Memory(model, job.loss, job.names, seed)
     return model, replace(memory, thresholds=thresholds, fingerprint=fingerprint) if job.remember else memory
@@ -139,9 +140,9 @@ def _set_aside(rows: Rows, job: Job, seed: int) -> tuple[Rows, Rows]:
 def _fingerprint(job: Job, train: Rows, validation: Rows | None, binned: _core.BinnedMatrix) -> tuple[int, str]:
     """All that decides which trees are grown and kept, so that a converged fit is known again."""
     checksum = zlib.crc32(np.asarray(binned.bytes).data)
-    arrays: list[NDArray[np.generic] | None] = [train.y, train.weights, job.prices]
+    arrays: list[NDArray[np.generic] | None] = [train.y, train.weights, job.costs.start]
     if validation is not None:
         arrays += [validation.X, validation.y, validation.weights]
     for array in arrays:
         checksum = zlib.crc32(b"" if array is None else array.tobytes(), checksum)
-    return checksum, repr((replace(job.params, max_iter=0), job.budget, job.loss))
+    return checksum, repr((replace(job.params, max_iter=0), job.costs.key, job.budget, job.loss))

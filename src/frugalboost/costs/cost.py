@@ -1,0 +1,291 @@
+"""What all prices have in common: immutable, comparable, addable, resolved against a table when fitted."""
+
+from __future__ import annotations
+
+import difflib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from frugalboost import _core
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class FeatureTable:
+    """The columns of a table: how many, and their names where they have any."""
+
+    n: int
+    names: tuple[str, ...] | None = None
+
+    def place(self, feature: Any, where: str) -> int:
+        """Column number of a feature given by name or number; ValueError with the nearest name otherwise."""
+        if isinstance(feature, str):
+            if self.names is None:
+                raise ValueError(
+                    f"{where}: feature {feature!r} is given by name, and X has no names that are texts. Pass a data "
+                    "frame with such names, or use column numbers."
+                )
+            if feature not in self._places:
+                near = difflib.get_close_matches(feature, self.names, n=1)
+                hint = f" Did you mean {near[0]!r}?" if near else ""
+                raise ValueError(f"{where}: X has no feature {feature!r}.{hint}")
+            return self._places[feature]
+        if isinstance(feature, int | np.integer) and not isinstance(feature, bool):
+            if not 0 <= feature < self.n:
+                raise ValueError(f"{where}: there is no feature number {feature}; X has {self.n}.")
+            return int(feature)
+        raise ValueError(f"{where}: {feature!r} is neither a feature name nor a column number.")
+
+    def label(self, place: int) -> str:
+        """Name of a column for a message."""
+        return repr(self.names[place]) if self.names is not None else f"number {place}"
+
+    def by_feature(self, values: Any, default: float, where: str) -> Floats:
+        """One number for each feature, from a mapping (by name or number), one number per feature, or a single one."""
+        if values is None:
+            return np.full(self.n, float(default))
+        if isinstance(values, int | float | np.number) and not isinstance(values, bool):
+            out = np.full(self.n, float(values))
+        elif hasattr(values, "items") and not is_numbered(values):
+            out = np.full(self.n, float(default))
+            for feature, value in values.items():
+                out[self.place(feature, where)] = number(value, f"{where}: the price of feature {feature!r}")
+        else:
+            out = self._by_position(values, where)
+        self.check_prices(out, where)
+        return out
+
+    def _by_position(self, values: Any, where: str) -> Floats:
+        try:
+            out = np.array(values, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(f"{where}: prices must be numbers, one for each feature.") from None
+        if out.shape != (self.n,):
+            raise ValueError(f"{where}: {self.n} prices are needed, one for each feature; got shape {out.shape}.")
+        return out
+
+    def check_prices(self, prices: Floats, where: str) -> None:
+        """Raise ValueError that names the first feature whose price is negative or NaN."""
+        for j in np.flatnonzero(~(prices >= 0)).tolist():
+            raise ValueError(f"{where}: the price of feature {self.label(j)} is {prices[j]:g}. {PRICE_IS}")
+
+    @property
+    def _places(self) -> dict[str, int]:
+        return {name: j for j, name in enumerate(self.names or ())}
+
+
+PRICE_IS = "A price is zero (free), positive, or infinity (never)."
+
+
+def is_numbered(values: Any) -> bool:
+    """A pandas Series whose index just counts is an array; any other is a mapping from names."""
+    return not isinstance(values, Mapping) and list(values.keys()) == list(range(len(values)))
+
+
+def number(value: Any, what: str) -> float:
+    """Return a price as a float; ``what`` opens the message where it is none."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{what} is {value!r}, not a number.") from None
+
+
+def check_price(value: Any, what: str) -> None:
+    """Raise ValueError where a single price is negative, NaN or no number."""
+    if not number(value, what) >= 0:
+        raise ValueError(f"{what} is {value!r}. {PRICE_IS}")
+
+
+def check_most(most: float | None, where: str) -> None:
+    """Raise ValueError for a limit that is negative or NaN."""
+    if most is not None and not number(most, f"{where}: most") >= 0:
+        raise ValueError(f"{where}: most is {most!r}; it must be zero or positive, or None for no limit.")
+
+
+def limit(most: float | None) -> float:
+    """The limit as the core wants it."""
+    return float("inf") if most is None else float(most)
+
+
+def lists(items: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Lists of different lengths as the core wants them: where each begins, and all items one after another."""
+    begin = np.concatenate([[0], np.cumsum([len(i) for i in items], dtype=np.int64)]).astype(np.int64)
+    return begin, np.array([v for i in items for v in i], dtype=np.int32)
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """Prices of the features of one table, ready for the core."""
+
+    rules: tuple[_core.PriceRule, ...]
+    start: Floats  # before anything is bought
+    unit: str | None
+    key: str  # the same for equal prices
+
+
+class Cost(ABC):
+    """Prices that may depend on what is owned.
+
+    Objects are immutable; ``a + b`` adds prices, ``==`` compares them, ``get_params`` lets a grid search vary them
+    (``costs__discount=[0.1, 0.5]``).
+
+    Examples
+    --------
+    >>> from frugalboost.costs import Bags, Prices
+    >>> Prices({"a": 2.0}) + Bags({"left": ["a", "b"]})
+    Prices(values={'a': 2.0}) + Bags(groups={'left': ['a', 'b']})
+    """
+
+    unit: str | None = None
+
+    @abstractmethod
+    def rules(self, table: FeatureTable) -> tuple[_core.PriceRule, ...]:
+        """Resolve against a table: names to columns, prices checked."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the arguments that this object was made with.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            There is nothing deeper.
+
+        Returns
+        -------
+        dict
+            By name.
+
+        Examples
+        --------
+        >>> from frugalboost.costs import Neighbours
+        >>> Neighbours((2, 2), discount=0.3).get_params()["discount"]
+        0.3
+        """
+        return {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+
+    def replaced(self, **changes: Any) -> Self:
+        """Return a copy with other arguments.
+
+        Parameters
+        ----------
+        **changes
+            By name.
+
+        Returns
+        -------
+        Cost
+            The changed copy.
+
+        Examples
+        --------
+        >>> from frugalboost.costs import Prices
+        >>> Prices([1, 2]).replaced(unit="ms")
+        Prices(values=[1, 2], unit='ms')
+        """
+        return replace(self, **changes)
+
+    def __add__(self, other: Any) -> Sum:
+        from frugalboost.costs.resolve import as_cost
+
+        return Sum((*_terms(self), *_terms(as_cost(other))))
+
+    def __radd__(self, other: Any) -> Sum:
+        from frugalboost.costs.resolve import as_cost
+
+        return as_cost(other) + self
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self._key() == other._key()  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __repr__(self) -> str:
+        shown = []
+        for f in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, f.name)
+            if comparable(value) != comparable(f.default):
+                shown.append(f"{f.name}={_short(value)}")
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+    def _key(self) -> Hashable:
+        return (type(self).__name__, *(comparable(v) for v in self.get_params().values()))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sum(Cost):
+    """Several prices added up; made by ``+``.
+
+    Parameters
+    ----------
+    terms : tuple of Cost
+        What is added.
+
+    Examples
+    --------
+    >>> from frugalboost.costs import Prices, Sum
+    >>> isinstance(Prices([1, 2]) + Prices([3, 4]), Sum)
+    True
+    """
+
+    terms: tuple[Cost, ...]
+
+    def __post_init__(self) -> None:
+        if len({t.unit for t in self.terms if t.unit is not None}) > 1:
+            units = sorted({t.unit for t in self.terms if t.unit is not None})
+            raise ValueError(f"Prices in {' and '.join(units)} can't be added; give them one unit.")
+
+    @property
+    def unit(self) -> str | None:  # type: ignore[override]
+        """The unit of the terms that have one."""
+        return next((t.unit for t in self.terms if t.unit is not None), None)
+
+    def rules(self, table: FeatureTable) -> tuple[_core.PriceRule, ...]:
+        """Resolve every term."""
+        return tuple(rule for term in self.terms for rule in term.rules(table))
+
+    def __repr__(self) -> str:
+        return " + ".join(map(repr, self.terms))
+
+
+Costs: TypeAlias = "Cost | ArrayLike | Mapping[str, float] | Callable[..., ArrayLike] | None"
+
+
+def _terms(cost: Cost) -> tuple[Cost, ...]:
+    return cost.terms if isinstance(cost, Sum) else (cost,)
+
+
+def comparable(value: Any) -> Hashable:
+    """A form of an argument that can be compared and hashed."""
+    if isinstance(value, Cost):
+        return value._key()
+    if sparse.issparse(value):
+        coo = sparse.coo_array(value)
+        return ("sparse", coo.shape, tuple(sorted(zip(*map(np.ndarray.tolist, coo.coords), coo.data.tolist()))))
+    if isinstance(value, np.ndarray):
+        return ("list", tuple(map(comparable, value.tolist())))
+    if hasattr(value, "items"):
+        return ("mapping", tuple(sorted(((str(k), comparable(v)) for k, v in value.items()), key=str)))
+    if isinstance(value, list | tuple | set | frozenset):
+        return ("list", tuple(map(comparable, value)))
+    if isinstance(value, np.generic):
+        return comparable(value.item())
+    return value if isinstance(value, Hashable) else id(value)
+
+
+def _short(value: Any) -> str:
+    if sparse.issparse(value):
+        return f"<sparse {'x'.join(map(str, value.shape))}>"
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if callable(value) and hasattr(value, "__qualname__"):
+        return str(value.__qualname__)
+    text = repr(value)
+    return text if len(text) <= 120 else f"{text[:100]}... ({len(value)} in all){text[-1]}"

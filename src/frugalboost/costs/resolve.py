@@ -1,0 +1,50 @@
+"""From whatever was given as ``costs=`` to rules for the core."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from frugalboost.costs.cost import Cost, FeatureTable, Resolved
+from frugalboost.costs.function import Function
+from frugalboost.costs.prices import Prices
+
+
+def as_cost(costs: Any) -> Cost:
+    """Return prices as an object: arrays, mappings and numbers as Prices, functions as Function."""
+    if isinstance(costs, Cost):
+        return costs
+    if callable(costs):
+        return Function(costs)
+    return Prices(costs)
+
+
+def resolve(costs: Any, n_features: int, names: Sequence[str] | None) -> Resolved:
+    """Resolve prices against a table.
+
+    Parameters
+    ----------
+    costs : Cost, array-like, mapping, callable or None
+        As the estimators take it.
+    n_features : int
+        Number of columns of the table.
+    names : sequence of str or None
+        Column names, where the table has them.
+
+    Returns
+    -------
+    Resolved
+        Rules for the core, and the prices before anything is bought.
+
+    Examples
+    --------
+    >>> from frugalboost.costs import resolve
+    >>> resolve({"scan": 300.0, "age": 0.0}, 3, ["age", "weight", "scan"]).start
+    array([  0.,   1., 300.])
+    """
+    cost = as_cost(costs)
+    rules = cost.rules(FeatureTable(n_features, None if names is None else tuple(names)))
+    start = np.sum([np.asarray(rule.prices) for rule in rules], axis=0)
+    return Resolved(rules, start, cost.unit, repr(cost._key()))

@@ -1,0 +1,143 @@
+"""Stages: steps that must be passed before features can be had."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from frugalboost import _core
+from frugalboost.costs.cost import Cost, FeatureTable, check_price, lists
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One step: what it costs, which features it opens, and what must come before.
+
+    Parameters
+    ----------
+    price : float, default=0.0
+        Paid once, with the first feature that needs the stage.
+    opens : sequence, default=()
+        Features, by name or number, that can be had only through this stage.
+    after : sequence of str or str, default=()
+        Stages that must be passed before; they are paid along with this one.
+    needs : sequence, default=()
+        Features that must be owned before; until then the stage is closed.
+    cheaper : mapping, default={}
+        What share the open stage takes off the own price of features: ``{"second assay": 0.5}``.
+
+    Examples
+    --------
+    >>> from frugalboost.costs import Stage
+    >>> Stage(30.0, opens=["iron", "sugar"]).price
+    30.0
+    """
+
+    price: float = 0.0
+    opens: Sequence[Any] = ()
+    after: Sequence[str] | str = ()
+    needs: Sequence[Any] = ()
+    cheaper: Mapping[Any, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_price(self.price, "Stage: price")
+        for name in ("opens", "needs"):
+            if isinstance(getattr(self, name), str):
+                raise ValueError(f"Stage: {name} must be a list of features, not {getattr(self, name)!r}.")
+        for feature, share in self.cheaper.items():
+            if not 0 <= share <= 1:
+                raise ValueError(f"Stage: the share taken off feature {feature!r} is {share!r}; it lies from 0 to 1.")
+
+    @property
+    def before(self) -> tuple[str, ...]:
+        """Names of the stages that must be passed before."""
+        return (self.after,) if isinstance(self.after, str) else tuple(self.after)
+
+    def __hash__(self) -> int:
+        return hash((self.price, tuple(self.opens), self.before, tuple(self.needs), tuple(self.cheaper.items())))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Stages(Cost):
+    """A feature costs its own price and that of every stage on its way that is not open yet.
+
+    Parameters
+    ----------
+    stages : mapping from str to Stage
+        The stages by name.
+    prices : array-like, mapping, float or None, default=None
+        Own prices of features. None: nothing for features behind a stage, 1 for the others.
+    unit : str or None, default=None
+        What a price of 1 is; for reports.
+
+    Examples
+    --------
+    A sample is drawn once; the second assay on it costs less than the first.
+
+    >>> from frugalboost.costs import Stage, Stages
+    >>> costs = Stages(
+    ...     {
+    ...         "sample": Stage(30.0),
+    ...         "first assay": Stage(10.0, opens=["iron"], after="sample", cheaper={"sugar": 0.5}),
+    ...         "second assay": Stage(0.0, opens=["sugar"], after="sample"),
+    ...     },
+    ...     prices={"sugar": 8.0, "iron": 0.0},
+    ... )
+    >>> sorted(costs.stages)
+    ['first assay', 'sample', 'second assay']
+    """
+
+    stages: Mapping[str, Stage]
+    prices: Any = None
+    unit: str | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.stages, Mapping) or not all(isinstance(s, Stage) for s in self.stages.values()):
+            raise ValueError("Stages: give a mapping from names to Stage objects.")
+        for name, stage in self.stages.items():
+            for earlier in stage.before:
+                if earlier not in self.stages:
+                    raise ValueError(f"Stages: stage {name!r} comes after {earlier!r}, which does not exist.")
+        for name in self.stages:
+            self._way(name, ())
+
+    def _way(self, name: str, path: tuple[str, ...]) -> set[str]:
+        """A stage and all before it."""
+        if name in path:
+            circle = " after ".join(repr(s) for s in (*path[path.index(name) :], name))
+            raise ValueError(f"Stages: {circle} is a circle.")
+        way = {name}
+        for earlier in self.stages[name].before:
+            way |= self._way(earlier, (*path, name))
+        return way
+
+    def rules(self, table: FeatureTable) -> tuple[_core.PriceRule, ...]:
+        """Resolve against a table."""
+        number = {name: i for i, name in enumerate(self.stages)}
+        ways: list[set[int]] = [set() for _ in range(table.n)]
+        for name, stage in self.stages.items():
+            for f in _places(table, stage.opens, name):
+                ways[f] |= {number[s] for s in self._way(name, ())}
+        own = table.by_feature(self.prices, 1.0, "Stages")
+        if self.prices is None:
+            own[[f for f, way in enumerate(ways) if way]] = 0.0
+        waits = [_places(table, stage.needs, name) for name, stage in self.stages.items()]
+        cheaper = [_places(table, stage.cheaper, name) for name, stage in self.stages.items()]
+        factors = [1.0 - float(share) for stage in self.stages.values() for share in stage.cheaper.values()]
+        stage_prices = np.array([float(stage.price) for stage in self.stages.values()])
+        rule = _core.StagePrices(
+            own,
+            *lists([sorted(way) for way in ways]),
+            stage_prices,
+            *lists(waits),
+            *lists(cheaper),
+            np.array(factors, dtype=np.float64),
+        )
+        return (rule,)
+
+
+def _places(table: FeatureTable, features: Iterable[Any], stage: str) -> list[int]:
+    return [table.place(f, f"Stages: stage {stage!r}") for f in features]

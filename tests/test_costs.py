@@ -1,0 +1,309 @@
+"""Prices with structure: against the oracle, and as objects."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import reference
+from hypothesis import event, given
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.compose import make_column_transformer
+from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.model_selection import GridSearchCV
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from test_reference import assert_same
+
+import frugalboost
+from frugalboost import GBFSClassifier, GBFSRegressor
+from frugalboost.costs import Bags, Function, Neighbours, Prices, Stage, Stages, Sum, resolve
+
+D = 6
+PRICE = st.sampled_from([0.0, 0.5, 1.0, 2.0, 3.0])
+
+
+def grown_dearer(owned, last, prices):
+    return np.where(owned, prices, prices * 1.5 + 0.25 * last)
+
+
+@st.composite
+def plain(draw):
+    prices = draw(st.lists(st.sampled_from([0.0, 0.5, 1.0, 2.0, np.inf]), min_size=D, max_size=D))
+    most = draw(st.sampled_from([None, 1, 2]))
+    return Prices(prices, most=most), reference.fixed_prices(prices, np.inf if most is None else most)
+
+
+@st.composite
+def bags(draw):
+    members = draw(st.lists(st.lists(st.integers(0, D - 1), unique=True, max_size=4), min_size=1, max_size=4))
+    prices = draw(st.lists(PRICE, min_size=len(members), max_size=len(members)))
+    default = draw(PRICE)
+    most = draw(st.sampled_from([None, None, 1, 2]))
+    groups = {f"bag {b}": features for b, features in enumerate(members)}
+    cost = Bags(groups, {f"bag {b}": p for b, p in enumerate(prices)}, default=default, most=most)
+    bags_of = [[b for b, features in enumerate(members) if f in features] for f in range(D)]
+    price_of = list(prices)
+    for own in bags_of:
+        if not own:
+            own.append(len(price_of))
+            price_of.append(default)
+    return cost, reference.bag_prices(bags_of, price_of, np.inf if most is None else most)
+
+
+@st.composite
+def neighbours(draw):
+    edges = draw(st.lists(st.tuples(st.integers(0, D - 1), st.integers(0, D - 1)), min_size=1, max_size=8))
+    discount = draw(st.sampled_from([0.0, 0.25, 0.5, 0.9]))
+    prices = draw(st.lists(PRICE, min_size=D, max_size=D))
+    form = draw(st.sampled_from(["edges", "matrix"]))
+    matrix = np.zeros((D, D))
+    for a, b in edges:
+        matrix[a, b] = matrix[b, a] = 1
+    graph = list(edges) if form == "edges" else sparse.csr_matrix(matrix)
+    near = [[g for g in range(D) if g != f and matrix[f, g]] for f in range(D)]
+    return Neighbours(graph, discount, prices=prices), reference.neighbour_prices(prices, near, 1.0 - discount)
+
+
+@st.composite
+def stages(draw):
+    n = draw(st.integers(1, 3))
+    price_of = draw(st.lists(PRICE, min_size=n, max_size=n))
+    after = [draw(st.lists(st.integers(0, s - 1), unique=True, max_size=2)) if s else [] for s in range(n)]
+    opens = [draw(st.lists(st.integers(0, D - 1), unique=True, max_size=3)) for _ in range(n)]
+    needs = [draw(st.lists(st.integers(0, D - 1), unique=True, max_size=1)) for _ in range(n)]
+    cheaper = [
+        draw(st.dictionaries(st.integers(0, D - 1), st.sampled_from([0.25, 0.5, 1.0]), max_size=2)) for _ in range(n)
+    ]
+    own = draw(st.lists(PRICE, min_size=D, max_size=D))
+    cost = Stages(
+        {f"s{s}": Stage(price_of[s], opens[s], [f"s{a}" for a in after[s]], needs[s], cheaper[s]) for s in range(n)},
+        prices=own,
+    )
+
+    def way(s):
+        return {s}.union(*[way(a) for a in after[s]])
+
+    ways = [set().union(*[way(s) for s in range(n) if f in opens[s]]) for f in range(D)]
+    factors = [[(g, 1.0 - share) for g, share in c.items()] for c in cheaper]
+    return cost, reference.stage_prices(own, ways, price_of, needs, factors)
+
+
+@st.composite
+def functions(draw):
+    prices = draw(st.lists(PRICE, min_size=D, max_size=D))
+    return Function(grown_dearer, prices), reference.function_prices(prices, grown_dearer)
+
+
+KINDS = {"plain": plain(), "bags": bags(), "neighbours": neighbours(), "stages": stages(), "function": functions()}
+
+
+@st.composite
+def structured(draw):
+    kinds = draw(st.lists(st.sampled_from(sorted(KINDS)), min_size=1, max_size=3))
+    event(" + ".join(sorted(set(kinds))))
+    drawn = [draw(KINDS[kind]) for kind in kinds]
+    cost = drawn[0][0]
+    for other, _ in drawn[1:]:
+        cost = cost + other
+    return cost, [rule for _, rule in drawn]
+
+
+@given(
+    structured(), st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.002, 0.01, 0.05]), st.sampled_from([np.inf, 3.0])
+)
+def test_every_kind_of_price_agrees_with_the_reference(prices, seed, mu, budget):
+    cost, rules = prices
+    rng = np.random.default_rng(seed)
+    X = np.round(rng.normal(size=(50, D)), 1)
+    y = X @ rng.normal(size=D) + 0.3 * rng.normal(size=50)
+    options = reference.Options(mu=mu, rules=rules, budget=budget, max_iter=4, max_depth=3, min_samples_leaf=2)
+    settings = {"max_iter": 4, "max_depth": 3, "min_samples_leaf": 2, "budget": None if np.isinf(budget) else budget}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        core = GBFSRegressor(mu, costs=cost, n_jobs=2, **settings).fit(X, y)
+    expected = reference.fit(X, y, options, reference.SquaredError())
+    assert_same(core, expected, X)
+    np.testing.assert_array_equal(core._model.purchases.price, list(expected.owned.values()))
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_continued_and_threaded_fits_are_the_same(kind, tmp_path):
+    """State of the ledger is rebuilt from the purchases; copies are fresh for every fit."""
+    X, y = load_diabetes(return_X_y=True)
+    X = X[:, :D]
+    cost = {
+        "plain": Prices(np.arange(D) + 1.0),
+        "bags": Bags([0, 0, 1, 1, None, 2], prices={0: 2.0}),
+        "neighbours": Neighbours((2, 3), 0.5),
+        "stages": Stages({"a": Stage(2.0, [0, 1]), "b": Stage(1.0, [2], after="a", cheaper={5: 0.5})}),
+        "function": Function(grown_dearer),
+    }[kind]
+    settings = {"mu": 0.003, "costs": cost}
+    long = GBFSRegressor(max_iter=30, **settings).fit(X, y)
+    pieces = GBFSRegressor(warm_start=True, max_iter=1, **settings)
+    for max_iter in (1, 2, 10, 30):
+        pieces.set_params(max_iter=max_iter).fit(X, y)
+    assert repr(long.history_) == repr(pieces.history_)
+    assert long.n_features_selected_ >= 3
+    files = []
+    for n_jobs in (1, 2, 7):
+        GBFSRegressor(max_iter=30, n_jobs=n_jobs, **settings).fit(X, y).save(tmp_path / "model")
+        files.append((tmp_path / "model").read_bytes())
+    assert files[0] == files[1] == files[2]
+    loaded = frugalboost.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.predict(X), long.predict(X))
+    paid = dict(zip(long._model.purchases.feature.tolist(), long._model.purchases.price.tolist(), strict=True))
+    assert [loaded.costs[f] for f in paid] == list(paid.values())
+
+
+def test_bags_from_names_and_transformers():
+    table = pd.DataFrame({"colour": ["red", "blue", "red"], "size": ["s", "m", "l"], "age": [1.0, 2.0, 3.0]})
+    steps = make_column_transformer(
+        (OneHotEncoder(drop="if_binary"), ["colour", "size"]), (StandardScaler(), [2]), verbose_feature_names_out=False
+    ).fit(table)
+    assert Bags.from_column_transformer(steps).groups == ["colour", "size", "size", "size", "age"]
+    names = steps.get_feature_names_out()
+    assert Bags.from_one_hot(names) == Bags(["colour", "size", "size", "size", "age"])
+
+
+def test_image_neighbours():
+    near = resolve(Neighbours((3, 4), 0.5), 12, None)
+    assert near.start.tolist() == [1.0] * 12
+    model = GBFSRegressor(0.0, costs=Neighbours((3, 4), 0.5, reach=1.5), max_iter=1, max_depth=1, min_samples_leaf=1)
+    X = np.random.default_rng(0).normal(size=(50, 12))
+    model.fit(X, X[:, 5])  # the pixel in the middle: eight neighbours
+    again = model.set_params(costs=Neighbours((3, 4), 0.5, reach=1.5), max_iter=3).fit(X, X[:, 5] + X[:, 0])
+    assert again.total_cost_ in (1.5, 2.0)
+    volume = Neighbours((2, 2, 3), 0.9).rules(frugalboost.costs.FeatureTable(12))
+    assert len(volume) == 1
+
+
+OBJECTS = [
+    Prices([1.0, 2.0]),
+    Prices({"a": 2.0}, default=0.5, free=["b"], never=[3], most=2, unit="ms"),
+    Bags({"x": [0, 1], "y": ["c"]}, prices={"x": 2.0}),
+    Bags(np.array([0, 0, 1])),
+    Neighbours((2, 3), 0.25, 1.5),
+    Neighbours(sparse.eye_array(3).tocsr(), 0.5),
+    Stages({"a": Stage(1.0, [0]), "b": Stage(2.0, [1], after="a", needs=[0], cheaper={1: 0.5})}),
+    Function(grown_dearer),
+    Prices([1.0, 2.0]) + Bags([0, 0]),
+    grown_dearer + Prices([1.0, 2.0]),
+]
+
+
+@pytest.mark.parametrize("cost", OBJECTS, ids=repr)
+def test_objects_are_values(cost):
+    again = pickle.loads(pickle.dumps(cost))
+    assert again == cost
+    assert hash(again) == hash(cost)
+    assert cost != Prices([9.0])
+    assert repr(again) == repr(cost)
+    copied = clone(GBFSRegressor(costs=cost)).costs
+    assert copied == cost
+    name = next(iter(cost.get_params()))
+    with pytest.raises(AttributeError):
+        setattr(cost, name, None)
+    if not isinstance(cost, Sum):
+        assert cost.replaced(unit="s").unit == "s"
+
+
+def test_a_grid_search_can_vary_prices():
+    X, y = load_breast_cancer(return_X_y=True)
+    X = X[:, :6]
+    search = GridSearchCV(
+        GBFSClassifier(0.01, max_iter=5, costs=Neighbours((2, 3))), {"costs__discount": [0.1, 0.9], "mu": [0.01]}, cv=2
+    ).fit(X, y)
+    assert search.best_params_["costs__discount"] in (0.1, 0.9)
+    assert search.best_estimator_.costs.discount == search.best_params_["costs__discount"]
+    with pytest.raises(ValueError, match="has no parameter 'dicsount'"):
+        search.estimator.set_params(costs__dicsount=1)
+    with pytest.raises(ValueError, match="no parameters of its own"):
+        GBFSClassifier(costs=[1.0]).set_params(costs__discount=1)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Prices({"a": -1}), "price of feature 'a' is -1"),
+        (lambda: Prices(default=np.nan), "default is nan"),
+        (lambda: Prices(most=-1), "most is -1"),
+        (lambda: Bags({"x": "abc"}), "features of bag 'x' must be a list"),
+        (lambda: Bags("one-hot"), "groups must be a mapping"),
+        (lambda: Bags([0, 1], prices={0: -2}), "price of bag 0 is -2"),
+        (lambda: Neighbours((2, 2), 1.0), "discount is 1.0"),
+        (lambda: Neighbours((2, 2), reach=0), "reach is 0"),
+        (lambda: Neighbours((2, 2, 2, 2)), "not the shape of an image"),
+        (lambda: Stages({"a": 3}), "mapping from names to Stage"),
+        (lambda: Stages({"a": Stage(after="b")}), "comes after 'b', which does not exist"),
+        (lambda: Stages({"a": Stage(after="b"), "b": Stage(after="a")}), "'a' after 'b' after 'a' is a circle"),
+        (lambda: Stage(-1.0), "price is -1"),
+        (lambda: Stage(opens="abc"), "opens must be a list"),
+        (lambda: Stage(cheaper={"x": 2}), "share taken off feature 'x' is 2"),
+        (lambda: Function(3), "can't be called"),
+        (lambda: Prices(unit="ms") + Prices(unit="euro"), "Prices in euro and ms can't be added"),
+    ],
+)
+def test_mistakes_are_told_when_an_object_is_made(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+FRAME = pd.DataFrame(np.random.default_rng(0).normal(size=(80, 4)), columns=["age", "iron", "sugar", "scan"])
+
+
+@pytest.mark.parametrize(
+    ("cost", "message"),
+    [
+        (Prices(free=["irn"]), "X has no feature 'irn'. Did you mean 'iron'?"),
+        (Prices(never=[7]), "no feature number 7; X has 4"),
+        (Bags([0, 1]), "4 labels are needed, one for each feature; got 2"),
+        (Bags({"b": ["iron", "sugr"]}), "bag 'b': X has no feature 'sugr'. Did you mean 'sugar'?"),
+        (Bags({"b": ["iron"]}, prices={"c": 1.0}), "there is no bag 'c'"),
+        (Neighbours((2, 3)), "has 6 pixels; X has 4"),
+        (Neighbours(np.zeros((3, 3))), r"the matrix has shape \(3, 3\); X has 4"),
+        (Neighbours([("age", "iorn")]), "X has no feature 'iorn'. Did you mean 'iron'?"),
+        (Neighbours(["age"]), "'age' is not an edge"),
+        (Stages({"s": Stage(opens=["scn"])}), "stage 's': X has no feature 'scn'"),
+        (
+            Function(lambda owned, last, prices: prices[:2]),
+            r"after feature '\w+' was bought, phi gave prices of shape \(2,\)",
+        ),
+        (Function(lambda owned, last, prices: prices - 5), "the price of feature '.*' is -4"),
+        (Function(lambda owned, last, prices: prices * np.nan), "the price of feature '.*' is nan"),
+        (Function(lambda owned, last, prices: "free"), "phi gave str, not an array"),
+        (lambda owned, last, prices: 1 / 0, "division by zero"),
+    ],
+)
+def test_mistakes_are_told_when_a_table_is_seen(cost, message):
+    model = GBFSRegressor(0.0, costs=cost, max_iter=3)
+    with pytest.raises((ValueError, ZeroDivisionError), match=message):
+        model.fit(FRAME, FRAME.sum(axis=1))
+    assert not hasattr(model, "n_iter_")
+
+
+def test_stages_open_once_and_wait_for_what_they_need():
+    y = FRAME["iron"] + FRAME["sugar"] + 0.5 * FRAME["scan"]
+    lab = Stages(
+        {"sample": Stage(3.0, opens=["iron", "sugar"]), "scanner": Stage(1.0, opens=["scan"], needs=["sugar"])}
+    )
+    model = GBFSRegressor(0.001, costs=lab, max_iter=50, min_samples_leaf=5).fit(FRAME, y)
+    bought = [FRAME.columns[f] for f in model.selected_features_]
+    prices = dict(zip(bought, model._model.purchases.price.tolist(), strict=True))
+    first, second = (n for n in bought if n in ("iron", "sugar"))
+    assert (prices[first], prices[second]) == (3.0, 0.0)
+    assert bought.index("scan") > bought.index("sugar")
+    assert prices["scan"] == 1.0
+
+
+def test_a_bag_limit_counts_bags():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = GBFSClassifier(0.0, costs=Bags(np.arange(30) // 10, most=1), max_iter=30).fit(X, y)
+    assert len(np.unique(model.selected_features_ // 10)) == 1
+    assert model.n_features_selected_ > 1
+    assert model.total_cost_ == 1.0
+    two = GBFSClassifier(0.0, costs=Bags(np.arange(30) // 10), budget=2, max_iter=30).fit(X, y)
+    assert len(np.unique(two.selected_features_ // 10)) == 2
