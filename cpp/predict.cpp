@@ -4,6 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace frugal {
 namespace {
@@ -84,6 +85,38 @@ void add_trees(const EnsembleView& m, const Table& X, size_t first, size_t last,
       }
     });
   });
+}
+
+PathPrices path_prices(const EnsembleView& m, const Table& X, std::span<const double> prices, size_t last,
+                       Context& context) {
+  const UsedColumns used = used_columns(m, 0, static_cast<size_t>(m.tree_begin[last]));
+  const size_t n = X.rows, width = used.columns.size(), iterations = last / m.outputs();
+  PathPrices out{std::vector<double>(n), std::vector<double>(iterations)};
+  std::vector<double> sums((n + kBlock - 1) / kBlock * iterations);  // by block, so that the order of adding is fixed
+  X.read([&](auto cell) {
+    context.over_blocks(n, kBlock, 10.0 * static_cast<double>(last), [&](size_t begin, size_t end, size_t block) {
+      for (size_t r = begin; r < end; ++r) {
+        std::vector<std::uint8_t> fetched(width);
+        double price = 0.0;
+        for (size_t t = 0; t < last; ++t) {
+          const auto root = static_cast<size_t>(m.tree_begin[t]);
+          size_t node = root;
+          while (m.feature[node] >= 0) {
+            const auto column = static_cast<size_t>(m.feature[node]);
+            if (!std::exchange(fetched[used.place[node]], 1)) price += prices[column];
+            const double v = cell(r, column);
+            const bool goes_left = std::isnan(v) ? m.missing_left[node] : v <= m.threshold[node];
+            node = root + static_cast<size_t>(m.left[node]) + !goes_left;
+          }
+          if ((t + 1) % m.outputs() == 0) sums[block * iterations + t / m.outputs()] += price;
+        }
+        out.rows[r] = price;
+      }
+    });
+  });
+  for (size_t i = 0; i < sums.size(); ++i) out.iterations[i % iterations] += sums[i];
+  for (double& mean : out.iterations) mean /= static_cast<double>(n);
+  return out;
 }
 
 void add_tree(const Tree& tree, const BinnedMatrix& X, double* raw, Context& context) {

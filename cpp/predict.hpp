@@ -28,6 +28,14 @@ struct EnsembleView {
 // the result is the same to the last bit.
 void add_trees(const EnsembleView& model, const Table& X, size_t first, size_t last, double* raw, Context& context);
 
+// What predictions cost when a feature is fetched, and paid for, only once a row's path through the trees looks at it.
+struct PathPrices {
+  std::vector<double> rows;        // of each row, after all trees
+  std::vector<double> iterations;  // mean over rows, after each iteration
+};
+PathPrices path_prices(const EnsembleView& model, const Table& X, std::span<const double> prices, size_t last,
+                       Context& context);
+
 // Adds one tree, with output fixed by the caller, for rows given in bins.
 void add_tree(const Tree& tree, const BinnedMatrix& X, double* raw, Context& context);
 

@@ -141,7 +141,7 @@ def test_continued_and_threaded_fits_are_the_same(kind, tmp_path):
         "stages": Stages({"a": Stage(2.0, [0, 1]), "b": Stage(1.0, [2], after="a", cheaper={5: 0.5})}),
         "function": Function(grown_dearer),
     }[kind]
-    settings = {"mu": 0.003, "costs": cost}
+    settings = {"mu": 0.0005, "costs": cost}
     long = GBFSRegressor(max_iter=30, **settings).fit(X, y)
     pieces = GBFSRegressor(warm_start=True, max_iter=1, **settings)
     for max_iter in (1, 2, 10, 30):
@@ -307,3 +307,28 @@ def test_a_bag_limit_counts_bags():
     assert model.total_cost_ == 1.0
     two = GBFSClassifier(0.0, costs=Bags(np.arange(30) // 10), budget=2, max_iter=30).fit(X, y)
     assert len(np.unique(two.selected_features_ // 10)) == 2
+
+
+def test_price_of_a_prediction():
+    """Depth one: the first tree looks at one feature, and which features a row pays for can be counted by hand."""
+    X, y = load_diabetes(return_X_y=True)
+    prices = np.arange(10) + 1.0
+    model = GBFSRegressor(0.0005, costs=Prices(prices, unit="ms"), max_iter=40, max_depth=2).fit(X, y)
+    trees = model._model.ensemble
+    by_hand = []
+    for row in X:
+        seen = set()
+        for t in range(40):
+            node = root = trees.tree_begin[t]
+            while trees.feature[node] >= 0:
+                seen.add(int(trees.feature[node]))
+                node = root + trees.left[node] + (row[trees.feature[node]] > trees.threshold[node])
+        by_hand.append(prices[sorted(seen)].sum())
+    np.testing.assert_allclose(model.prediction_cost(X), by_hand)
+    assert model.prediction_cost_ == pytest.approx(np.mean(by_hand))
+    assert model.prediction_cost_ <= model.total_cost_ == prices[model.support_].sum()
+    assert model.cost_unit_ == "ms"
+    assert model.history_["prediction_price"][0] == 0
+    assert model.history_["prediction_price"][-1] == model.prediction_cost_
+    assert (np.diff(model.history_["prediction_price"]) >= 0).all()
+    assert np.isnan(GBFSRegressor(max_iter=2).fit(X, y).prediction_cost_)

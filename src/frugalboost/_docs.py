@@ -71,6 +71,11 @@ n_features_selected_ : int
     How many.
 total_cost_ : float
     What was paid for them.
+prediction_cost_ : float
+    What one prediction costs on average over (some) training rows when a feature is fetched only once a tree looks at
+    it; NaN where no ``costs`` were given. See :meth:`prediction_cost`.
+cost_unit_ : str or None
+    The unit of the prices, where they have one.
 mu_, mu_max_ : float
     The mu used, and the smallest at which no root split of the first iteration pays for a feature, so that nothing
     is bought; both in the unit given. Features that are free from the start do not count for it, and splits
@@ -83,7 +88,8 @@ feature_importances_ : ndarray of shape (n_features_in_,)
     Sum of the raw gains of each feature's splits, prices apart.
 history_ : dict of lists
     For every iteration, and for the start value as entry 0: "iteration", "train_loss", "validation_loss"
-    (NaN without validation rows), "n_features", "price_paid", "bought" (columns) and "raw_gain" (of the
+    (NaN without validation rows), "n_features", "price_paid", "prediction_price",
+    "bought" (columns) and "raw_gain" (of the
     splits that bought them).
 n_features_in_ : int
     Number of columns seen in fit.

@@ -209,6 +209,8 @@ class GBFSBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.support_ = np.zeros(self.n_features_in_, dtype=bool)
         self.support_[self.selected_features_] = True
         self.total_cost_ = float(model.curve.cost[best])
+        self.prediction_cost_ = float(model.curve.prediction_cost[best])
+        self.cost_unit_ = self.costs.unit if isinstance(self.costs, Cost) else None
         self.feature_importances_ = model.ensemble.feature_gains(self.n_features_in_, best)
         when = [np.flatnonzero(bought.iteration == i) for i in range(model.n_iterations + 1)]
         self.history_ = {
@@ -217,6 +219,7 @@ class GBFSBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             "validation_loss": model.curve.validation_loss.tolist(),
             "n_features": model.curve.n_features.tolist(),
             "price_paid": model.curve.cost.tolist(),
+            "prediction_price": model.curve.prediction_cost.tolist(),
             "bought": [bought.feature[w].tolist() for w in when],
             "raw_gain": [bought.gain[w].tolist() for w in when],
         }
@@ -271,6 +274,34 @@ class GBFSBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def _loss(self) -> BuiltIn | Loss:
         return resolve_loss(self.loss, self._losses)
+
+    def prediction_cost(self, X: Any) -> Floats:
+        """Return what each row's prediction costs when a feature is fetched only once a tree looks at it.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Prices as they were paid in training, added over the features that the row's paths look at; at most
+            ``total_cost_``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from frugalboost import GBFSRegressor
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> model = GBFSRegressor(max_iter=3, costs=[5.0] + [1.0] * 9).fit(X, y)
+        >>> bool((model.prediction_cost(X) <= model.total_cost_).all())
+        True
+        """
+        check_is_fitted(self)
+        X = check_X(self, X, reset=False)
+        paid = self._model.paid_prices()
+        return self._model.ensemble.path_prices(X, paid, self.best_iteration_, threads_for(self.n_jobs))[0]
 
     def transform(self, X: Any) -> Any:
         """Return only the columns that were bought.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from frugalboost.params import Params
 
 Floats = NDArray[np.float64]
 Observer = Callable[[int, float, float, int, float], None]
+PRICED_ROWS = 1000
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,7 @@ class Curve:
     validation_loss: Floats  # NaN: no validation rows
     n_features: NDArray[np.int32]
     cost: Floats
+    prediction_cost: Floats  # NaN: prices were not given
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,12 @@ class Model:
     def n_iterations(self) -> int:
         """Iterations that were run, the best one or not."""
         return self.ensemble.n_iterations
+
+    def paid_prices(self) -> Floats:
+        """What was paid for a feature, or its price at the start where it was not bought."""
+        prices = self.prices.copy()
+        prices[self.purchases.feature] = self.purchases.price
+        return prices
 
     def bought_until(self, iteration: int) -> NDArray[np.int32]:
         """Features owned after so many iterations, in order of purchase."""
@@ -111,7 +119,13 @@ def boost(task: Task, previous: Model | None, observer: Observer | None, threads
         observer=observer,
         threads=threads,
     )
-    return _joined(previous, grown, task.costs.start)
+    model = _joined(previous, grown, task.costs.start)
+    if not task.costs.given:
+        return model
+    # On some rows, evenly spaced: this must not cost more than boosting does.
+    X = task.train.X[:: max(1, len(task.train) // PRICED_ROWS)]
+    means = model.ensemble.path_prices(X, model.paid_prices(), model.n_iterations, threads)[1]
+    return replace(model, curve=replace(model.curve, prediction_cost=np.concatenate([[0.0], means])))
 
 
 def _progress(previous: Model | None, task: Task, threads: int) -> _core.Progress:
@@ -142,6 +156,7 @@ def _joined(previous: Model | None, grown: _core.Boosted, prices: Floats) -> Mod
         "validation_loss": np.asarray(grown.validation_loss),
         "n_features": np.asarray(grown.features),
         "cost": np.asarray(grown.cost),
+        "prediction_cost": np.full(len(grown.cost), np.nan),
     }
     bought_iteration = np.asarray(grown.bought_iteration)
     if previous is not None:

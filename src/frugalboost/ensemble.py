@@ -69,6 +69,13 @@ class Ensemble:
             _core.add_trees(*self._walkable(), X, i * self.n_outputs, (i + 1) * self.n_outputs, raw, threads)
             yield raw
 
+    def path_prices(
+        self, X: NDArray[np.generic], prices: Floats, iterations: int, threads: int
+    ) -> tuple[Floats, Floats]:
+        """Price of the features that each row's paths look at: for each row, and the mean after each iteration."""
+        rows, means = _core.path_prices(*self._walkable(), X, prices, iterations * self.n_outputs, threads)
+        return np.asarray(rows), np.asarray(means)
+
     def feature_gains(self, n_features: int, iterations: int) -> Floats:
         """Sum of the raw gains of every feature's splits."""
         nodes = slice(0, self.tree_begin[iterations * self.n_outputs])

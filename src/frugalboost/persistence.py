@@ -211,19 +211,12 @@ def _params_to_file(estimator: GBFSBase) -> dict[str, Any]:
     if not isinstance(params["random_state"], int | np.integer | None):
         params["random_state"] = None  # a generator's state is of no use after fit
     if isinstance(params["costs"], Cost) or callable(params["costs"]):
-        params["costs"] = _paid(estimator._model).tolist()
+        params["costs"] = estimator._model.paid_prices().tolist()
     elif hasattr(params["costs"], "items"):
         params["costs"] = dict(params["costs"].items())
     elif params["costs"] is not None:
         params["costs"] = np.asarray(params["costs"], dtype=np.float64).tolist()
     return params
-
-
-def _paid(model: Model) -> NDArray[np.float64]:
-    """Prices with structure as a plain list: what was paid for a feature, or its price at the start."""
-    prices = model.prices.copy()
-    prices[model.purchases.feature] = model.purchases.price
-    return prices
 
 
 def _params_from_file(params: dict[str, Any], loss: Any) -> dict[str, Any]:

@@ -119,9 +119,8 @@ class Bags(Cost):
             place = transformer.output_indices_[name]
             wide = place.stop - place.start
             if wide:
-                raw = [
-                    names_in[c] if isinstance(c, int | np.integer) and names_in else c for c in np.atleast_1d(columns)
-                ]
+                raw = [names_in[c] if isinstance(c, int | np.integer) and names_in else c for c in columns]
+                raw = [str(c) if isinstance(c, str) else c for c in raw]
                 labels[place] = _labels_of_step(name, step, raw, wide)
         return cls(labels, **settings)
 

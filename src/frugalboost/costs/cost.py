@@ -128,6 +128,7 @@ class Resolved:
     start: Floats  # before anything is bought
     unit: str | None
     key: str  # the same for equal prices
+    given: bool  # False: nobody asked for prices, each is 1
 
 
 class Cost(ABC):
@@ -189,7 +190,7 @@ class Cost(ABC):
         >>> Prices([1, 2]).replaced(unit="ms")
         Prices(values=[1, 2], unit='ms')
         """
-        return replace(self, **changes)
+        return replace(self, **changes)  # type: ignore[type-var]
 
     def __add__(self, other: Any) -> Sum:
         from frugalboost.costs.resolve import as_cost
@@ -202,7 +203,7 @@ class Cost(ABC):
         return as_cost(other) + self
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self._key() == other._key()  # type: ignore[attr-defined]
+        return type(self) is type(other) and self._key() == other._key()
 
     def __hash__(self) -> int:
         return hash(self._key())

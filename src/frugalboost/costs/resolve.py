@@ -47,4 +47,4 @@ def resolve(costs: Any, n_features: int, names: Sequence[str] | None) -> Resolve
     cost = as_cost(costs)
     rules = cost.rules(FeatureTable(n_features, None if names is None else tuple(names)))
     start = np.sum([np.asarray(rule.prices) for rule in rules], axis=0)
-    return Resolved(rules, start, cost.unit, repr(cost._key()))
+    return Resolved(rules, start, cost.unit, repr(cost._key()), given=costs is not None)
