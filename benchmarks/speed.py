@@ -29,6 +29,7 @@ import numpy as np
 from sklearn.datasets import make_classification
 
 from benchmarks.rivals import lightgbm_cegb, lightgbm_plain, ours
+from frugalboost.costs import Bags, Function, Neighbours, Prices
 
 SETTING = {"depth": 4, "bins": 255, "min_leaf": 20, "threads": 2}
 RIVALS = [ours, lightgbm_cegb, lightgbm_plain]
@@ -140,6 +141,35 @@ def growth(shapes: list[tuple[int, int]], trees: int) -> list[dict[str, Any]]:
     return found
 
 
+def phi(owned: np.ndarray, last: int, prices: np.ndarray) -> np.ndarray:
+    return prices
+
+
+def prices(rows: int) -> list[dict[str, Any]]:
+    """What kinds of prices cost in time where 100 features are bought: free ones, so that the models are the same."""
+    X, y = synthetic(rows, 300)
+    setting = {**SETTING, "trees": 100}
+    data = ours.bin(X, y, setting)
+    at_most = Prices(0.0, most=100)
+    kinds = {
+        "plain": at_most,
+        "bags": at_most + Bags(np.arange(300) // 3, prices=0.0),
+        "neighbours": at_most + Neighbours((15, 20), prices=0.0),
+        "Python function": at_most + Function(phi, prices=0.0),
+    }
+    seconds: dict[str, list[float]] = {name: [] for name in kinds}
+    for _ in range(7):
+        for name, costs in kinds.items():
+            seconds[name].append(timed(partial(ours.train, data, {**setting, "costs": costs}, 0.0))[0])
+    plain = statistics.median(seconds["plain"])
+    found = []
+    for name, values in seconds.items():
+        ratio = statistics.median(v / p for v, p in zip(values, seconds["plain"], strict=True))
+        found.append({"prices": name, "seconds": statistics.median(values), "ratio": ratio})
+        print(f"prices, {name}: {statistics.median(values):.3f} s, {ratio:.3f} x plain ({plain:.3f} s)", flush=True)
+    return found
+
+
 MEMORY_SCRIPT = """
 import ctypes, gc, sys, numpy as np
 from benchmarks.rivals import ours
@@ -226,6 +256,13 @@ def table(result: dict[str, Any]) -> str:
             lines.append(f"| {g['rows']:,} | {g['columns']:,} | {g['trees']} | {g['seconds']:.3f} | {unit:.2f} |")
     lines += [
         "",
+        "Kinds of prices, 20,000 x 300, 100 trees, 100 features bought (seconds, and beside plain prices):",
+        "",
+    ]
+    lines += ["| prices | seconds | ratio |", "|---|---:|---:|"]
+    lines += [f"| {p['prices']} | {p['seconds']:.3f} | {p['ratio']:.3f} |" for p in result["prices"]]
+    lines += [
+        "",
         "Memory of training beside the binned matrix and the histograms:",
         "",
         "| rows | columns | bytes a row |",
@@ -250,6 +287,7 @@ def main() -> int:
         "work": [compare(name, w) for name, w in work.items()],
         "growth_in_rows": growth([(n // scale, 60) for n in (10_000, 30_000, 100_000, 300_000, 1_000_000)], 50),
         "growth_in_columns": growth([(100_000 // scale, d) for d in (10, 30, 100, 300, 1000)], 50),
+        "prices": prices(20_000 // scale),
         "memory": [memory(n // scale, 60) for n in (1_000_000, 4_000_000)],
     }
     page = table(result)

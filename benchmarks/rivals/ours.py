@@ -19,7 +19,7 @@ NAME = "frugalboost"
 def bin(X: np.ndarray, y: np.ndarray, setting: dict[str, Any]) -> dict[str, Any]:
     """Find thresholds and bin."""
     thresholds = Thresholds.find(X, None, setting["bins"], setting["threads"])
-    return {"thresholds": thresholds, "binned": thresholds.bin(X, setting["threads"]), "y": y, "columns": X.shape[1]}
+    return {"thresholds": thresholds, "binned": thresholds.bin(X, setting["threads"]), "y": y, "X": X}
 
 
 def train(data: dict[str, Any], setting: dict[str, Any], penalty: float) -> int:
@@ -40,13 +40,13 @@ def train(data: dict[str, Any], setting: dict[str, Any], penalty: float) -> int:
         tol=0.0,
     )
     task = Task(
-        train=Rows(np.empty((0, 0)), data["y"]),
+        train=Rows(data["X"], data["y"]),
         validation=None,
         thresholds=data["thresholds"],
         binned=data["binned"],
         loss=LogLoss(),
         outputs=1,
-        costs=resolve(setting.get("costs"), data["columns"], None),
+        costs=resolve(setting.get("costs"), data["X"].shape[1], None),
         budget=np.inf,
         params=params,
     )

@@ -87,10 +87,9 @@ stop_reason_ : str
 feature_importances_ : ndarray of shape (n_features_in_,)
     Sum of the raw gains of each feature's splits, prices apart.
 history_ : dict of lists
-    For every iteration, and for the start value as entry 0: "iteration", "train_loss", "validation_loss"
-    (NaN without validation rows), "n_features", "price_paid", "prediction_price",
-    "bought" (columns) and "raw_gain" (of the
-    splits that bought them).
+    For every iteration, and for the start value as entry 0: "iteration", "train_loss", "validation_loss" (NaN without
+    validation rows), "n_features", "price_paid", "prediction_price", "bought" (columns) and "raw_gain" (of the splits
+    that bought them).
 n_features_in_ : int
     Number of columns seen in fit.
 feature_names_in_ : ndarray of str
