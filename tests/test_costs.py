@@ -181,6 +181,34 @@ def test_image_neighbours():
     assert len(volume) == 1
 
 
+class Graph:
+    """What networkx offers: an attribute ``edges`` that can be walked, with data or without."""
+
+    def __init__(self, edges):
+        self.edges = edges
+
+
+def test_graphs_of_every_form_are_the_same():
+    pairs = [(0, 1), (1, 2), (4, 5)]
+    matrix = np.zeros((D, D))
+    for a, b in pairs:
+        matrix[a, b] = 3.0  # any weight is an edge
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, D))
+    y = X.sum(axis=1)
+    named = pd.DataFrame(X, columns=list("abcdef"))
+    forms = [pairs, matrix, sparse.coo_matrix(matrix), Graph(pairs), Graph([(a, b, {"weight": 2}) for a, b in pairs])]
+    histories = {
+        repr(GBFSRegressor(0.001, costs=Neighbours(form, 0.7, reach=2), max_iter=20).fit(X, y).history_)
+        for form in forms
+    }
+    by_name = Neighbours([("a", "b"), ("b", "c"), ("e", "f")], 0.7, reach=2)
+    histories.add(repr(GBFSRegressor(0.001, costs=by_name, max_iter=20).fit(named, y).history_))
+    assert len(histories) == 1
+    one_hop = GBFSRegressor(0.001, costs=Neighbours(pairs, 0.7, reach=1), max_iter=20).fit(X, y)
+    assert repr(one_hop.history_) not in histories  # two hops reach from 0 to 2
+
+
 OBJECTS = [
     Prices([1.0, 2.0]),
     Prices({"a": 2.0}, default=0.5, free=["b"], never=[3], most=2, unit="ms"),
