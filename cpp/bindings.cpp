@@ -500,18 +500,26 @@ void bind_predict(nb::module_& m) {
       "path_prices",
       [](const Doubles& start, const Longs& tree_begin, const Ints& feature, const Ints& left,
          const Flags& missing_left, const Doubles& threshold, const Doubles& value, const Matrix& X,
-         const Doubles& prices, size_t last, int threads) {
+         const std::vector<const PriceRule*>& rules, const Ints& bought, const Doubles& paid, size_t last,
+         int threads) {
         const EnsembleView view = view_of(start, tree_begin, feature, left, missing_left, threshold, value);
         view.check(X.shape(1));
         if (last > view.trees()) throw std::invalid_argument("There are not so many trees.");
-        if (prices.size() != X.shape(1)) throw std::invalid_argument("One price per column is needed.");
-        PathPrices found = without_lock(threads, [&](Context& context) {
-          return path_prices(view, table_of(X), span_of<double>(prices), last, context);
-        });
+        if (bought.size() != paid.size()) throw std::invalid_argument("One price per purchase is needed.");
+        for (const PriceRule* rule : rules)
+          if (rule->prices().size() != X.shape(1)) throw std::invalid_argument("One price per column is needed.");
+        std::vector<Purchase> purchases;
+        for (size_t i = 0; i < bought.size(); ++i) {
+          if (bought.data()[i] < 0 || static_cast<size_t>(bought.data()[i]) >= X.shape(1))
+            throw std::invalid_argument("A feature that does not exist was bought.");
+          purchases.push_back({bought.data()[i], paid.data()[i], 0.0});
+        }
+        PathPrices found = without_lock(
+            threads, [&](Context& context) { return path_prices(view, table_of(X), rules, purchases, last, context); });
         return std::tuple(to_numpy(std::move(found.rows)), to_numpy(std::move(found.iterations)));
       },
-      "start"_a, "tree_begin"_a, "feature"_a, "left"_a, "missing_left"_a, "threshold"_a, "value"_a, "X"_a, "prices"_a,
-      "last"_a, "threads"_a,
+      "start"_a, "tree_begin"_a, "feature"_a, "left"_a, "missing_left"_a, "threshold"_a, "value"_a, "X"_a, "rules"_a,
+      "bought"_a, "paid"_a, "last"_a, "threads"_a,
       "Price of what each row's paths look at: for each row, and the mean after each iteration.");
   m.def(
       "exp",

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <stdexcept>
 #include <string>
-#include <utility>
+#include <unordered_map>
 
 namespace frugal {
 namespace {
@@ -87,27 +88,72 @@ void add_trees(const EnsembleView& m, const Table& X, size_t first, size_t last,
   });
 }
 
-PathPrices path_prices(const EnsembleView& m, const Table& X, std::span<const double> prices, size_t last,
-                       Context& context) {
-  const UsedColumns used = used_columns(m, 0, static_cast<size_t>(m.tree_begin[last]));
-  const size_t n = X.rows, width = used.columns.size(), iterations = last / m.outputs();
+namespace {
+
+// Prices of sets of purchases, remembered: rows share few different sets.
+class SetPrices {
+ public:
+  SetPrices(std::span<const PriceRule* const> rules, std::span<const Purchase> purchases)
+      : rules_(rules), purchases_(purchases) {}
+
+  double of(const std::vector<bool>& fetched) {
+    auto [at, fresh] = known_.try_emplace(fetched, 0.0);
+    if (fresh) at->second = replay(fetched);
+    return at->second;
+  }
+
+ private:
+  double replay(const std::vector<bool>& fetched) const {
+    std::vector<std::unique_ptr<PriceRule>> copies;
+    for (const PriceRule* rule : rules_) copies.push_back(rule->copy());
+    Ledger ledger(std::move(copies), kInfinity);
+    for (size_t i = 0; i < purchases_.size(); ++i) {
+      if (!fetched[i]) continue;
+      Purchase purchase = purchases_[i];
+      const double now = ledger.price(static_cast<size_t>(purchase.feature));
+      if (now < kInfinity) purchase.price = now;
+      ledger.restore(purchase);
+    }
+    return ledger.paid();
+  }
+
+  std::span<const PriceRule* const> rules_;
+  std::span<const Purchase> purchases_;
+  std::unordered_map<std::vector<bool>, double> known_;
+};
+
+}  // namespace
+
+PathPrices path_prices(const EnsembleView& m, const Table& X, std::span<const PriceRule* const> rules,
+                       std::span<const Purchase> purchases, size_t last, Context& context) {
+  const size_t n = X.rows, iterations = last / m.outputs();
+  std::vector<size_t> place(X.columns, purchases.size());
+  for (size_t i = 0; i < purchases.size(); ++i) place[static_cast<size_t>(purchases[i].feature)] = i;
+  for (size_t i = 0; i < static_cast<size_t>(m.tree_begin[last]); ++i)
+    if (m.feature[i] >= 0 && place[static_cast<size_t>(m.feature[i])] == purchases.size())
+      fail("it uses a feature it did not buy");
   PathPrices out{std::vector<double>(n), std::vector<double>(iterations)};
-  std::vector<double> sums((n + kBlock - 1) / kBlock * iterations);  // by block, so that the order of adding is fixed
+  const size_t blocks = (n + kBlock - 1) / kBlock;
+  std::vector<double> sums(blocks * iterations);  // by block, so that the order of adding is fixed
+  std::vector<SetPrices> prices(static_cast<size_t>(context.threads()), SetPrices(rules, purchases));
   X.read([&](auto cell) {
-    context.over_blocks(n, kBlock, 10.0 * static_cast<double>(last), [&](size_t begin, size_t end, size_t block) {
-      for (size_t r = begin; r < end; ++r) {
-        std::vector<std::uint8_t> fetched(width);
+    context.parallel_for(blocks, 10.0 * static_cast<double>(last * n), [&](size_t block, int thread) {
+      for (size_t r = block * kBlock; r < std::min(n, (block + 1) * kBlock); ++r) {
+        std::vector<bool> fetched(purchases.size());
         double price = 0.0;
         for (size_t t = 0; t < last; ++t) {
           const auto root = static_cast<size_t>(m.tree_begin[t]);
           size_t node = root;
+          bool more = false;
           while (m.feature[node] >= 0) {
             const auto column = static_cast<size_t>(m.feature[node]);
-            if (!std::exchange(fetched[used.place[node]], 1)) price += prices[column];
+            more = more || !fetched[place[column]];
+            fetched[place[column]] = true;
             const double v = cell(r, column);
             const bool goes_left = std::isnan(v) ? m.missing_left[node] : v <= m.threshold[node];
             node = root + static_cast<size_t>(m.left[node]) + !goes_left;
           }
+          if (more) price = prices[static_cast<size_t>(thread)].of(fetched);
           if ((t + 1) % m.outputs() == 0) sums[block * iterations + t / m.outputs()] += price;
         }
         out.rows[r] = price;

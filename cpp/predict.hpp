@@ -2,6 +2,7 @@
 #pragma once
 
 #include "binning.hpp"
+#include "ledger.hpp"
 #include "table.hpp"
 #include "threads.hpp"
 #include "tree.hpp"
@@ -33,8 +34,10 @@ struct PathPrices {
   std::vector<double> rows;        // of each row, after all trees
   std::vector<double> iterations;  // mean over rows, after each iteration
 };
-PathPrices path_prices(const EnsembleView& model, const Table& X, std::span<const double> prices, size_t last,
-                       Context& context);
+// The features of a row are paid for by the rules, in the order of `purchases`; where the rules ask for something that
+// this row does not fetch, the price that training paid stands in.
+PathPrices path_prices(const EnsembleView& model, const Table& X, std::span<const PriceRule* const> rules,
+                       std::span<const Purchase> purchases, size_t last, Context& context);
 
 // Adds one tree, with output fixed by the caller, for rows given in bins.
 void add_tree(const Tree& tree, const BinnedMatrix& X, double* raw, Context& context);

@@ -122,7 +122,7 @@ def test_bad_tables_and_targets_of_a_regressor(make, error, message):
         ({"costs": [1.0, 2.0]}, r"30 prices are needed, one for each feature; got shape \(2,\)"),
         ({"costs": [-1.0] + [1.0] * 29}, "price of feature number 0 is -1"),
         ({"costs": [1.0] * 29 + [np.nan]}, "price of feature number 29 is nan"),
-        ({"costs": ["cheap"] * 30}, "prices must be numbers"),
+        ({"costs": ["cheap"] * 30}, "price of feature number 0 is 'cheap', not a number"),
         ({"costs": {"age": 1.0}}, "feature 'age' is given by name, and X has no names"),
         ({"costs": 5}, "'costs' parameter"),
     ],

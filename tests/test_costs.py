@@ -1,5 +1,6 @@
 """Prices with structure: against the oracle, and as objects."""
 
+import functools
 import pickle
 import warnings
 
@@ -11,10 +12,14 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.compose import make_column_transformer
+from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.decomposition import PCA
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.impute import SimpleImputer
 from sklearn.model_selection import GridSearchCV
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, KBinsDiscretizer, OneHotEncoder, StandardScaler
 from test_reference import assert_same
 
 import frugalboost
@@ -73,7 +78,8 @@ def stages(draw):
     price_of = draw(st.lists(PRICE, min_size=n, max_size=n))
     after = [draw(st.lists(st.integers(0, s - 1), unique=True, max_size=2)) if s else [] for s in range(n)]
     opens = [draw(st.lists(st.integers(0, D - 1), unique=True, max_size=3)) for _ in range(n)]
-    needs = [draw(st.lists(st.integers(0, D - 1), unique=True, max_size=1)) for _ in range(n)]
+    outside = [f for f in range(D) if not any(f in o for o in opens)]  # needs that wait for nothing: no deadlock
+    needs = [draw(st.lists(st.sampled_from(outside), unique=True, max_size=1)) if outside else [] for _ in range(n)]
     cheaper = [
         draw(st.dictionaries(st.integers(0, D - 1), st.sampled_from([0.25, 0.5, 1.0]), max_size=2)) for _ in range(n)
     ]
@@ -159,14 +165,52 @@ def test_continued_and_threaded_fits_are_the_same(kind, tmp_path):
     assert [loaded.costs[f] for f in paid] == list(paid.values())
 
 
-def test_bags_from_names_and_transformers():
-    table = pd.DataFrame({"colour": ["red", "blue", "red"], "size": ["s", "m", "l"], "age": [1.0, 2.0, 3.0]})
-    steps = make_column_transformer(
-        (OneHotEncoder(drop="if_binary"), ["colour", "size"]), (StandardScaler(), [2]), verbose_feature_names_out=False
-    ).fit(table)
-    assert Bags.from_column_transformer(steps).groups == ["colour", "size", "size", "size", "age"]
-    names = steps.get_feature_names_out()
-    assert Bags.from_one_hot(names) == Bags(["colour", "size", "size", "size", "age"])
+TABLE = pd.DataFrame(
+    {
+        "colour": list("rgbrgbrrgk"),
+        "size": list("smlsmlsmls"),
+        "sex": list("mfxfmfmfmf"),
+        "age": np.arange(10.0),
+        "weight": np.arange(10.0)[::-1],
+    }
+)
+C, S = "colour", "size"
+
+
+@pytest.mark.parametrize(
+    ("step", "columns", "labels"),
+    [
+        (OneHotEncoder(), [C, S], [C] * 4 + [S] * 3),
+        (OneHotEncoder(drop="first"), slice(0, 2), [C] * 3 + [S] * 2),
+        (OneHotEncoder(drop="if_binary"), slice(C, S), [C] * 4 + [S] * 3),
+        (OneHotEncoder(min_frequency=3), [0, 1], [C] * 3 + [S] * 3),
+        (OneHotEncoder(max_categories=2), [True, True, False, False, False], [C] * 2 + [S] * 2),
+        (
+            make_pipeline(SimpleImputer(strategy="most_frequent"), OneHotEncoder(drop="first")),
+            [S, C],
+            [S] * 2 + [C] * 3,
+        ),
+        (StandardScaler(), np.array([False, False, False, True, True]), ["age", "weight"]),
+        (KBinsDiscretizer(3), [-2, -1], ["age"] * 3 + ["weight"] * 3),
+        (PCA(2), ["age", "weight"], ["step", "step"]),
+        (CountVectorizer(token_pattern="."), "sex", ["sex"] * 3),
+        (FunctionTransformer(np.log1p), ["age"], ["age"]),
+        ("passthrough", ["age", "weight"], ["age", "weight"]),
+        ("drop", ["age"], []),
+    ],
+    ids=str,
+)
+def test_bags_of_a_column_transformer(step, columns, labels):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        steps = ColumnTransformer([("step", step, columns)]).fit(TABLE)
+    assert Bags.from_column_transformer(steps).groups == labels
+
+
+def test_bags_from_names():
+    assert Bags.from_one_hot(["colour_red", "colour_blue", "age"]) == Bags(["colour", "colour", "age"])
+    by_name = Bags(pd.Series({"scan": "a", "sugar": "b", "iron": pd.NA, "age": "d"}), prices={"a": 10})
+    assert resolve(by_name, 4, ["age", "iron", "sugar", "scan"]).start.tolist() == [1.0, 1.0, 1.0, 10.0]
 
 
 def test_image_neighbours():
@@ -270,6 +314,15 @@ def test_a_grid_search_can_vary_prices():
         (lambda: Stages({"a": Stage(after="b"), "b": Stage(after="a")}), "'a' after 'b' after 'a' is a circle"),
         (lambda: Stage(-1.0), "price is -1"),
         (lambda: Stage(opens="abc"), "opens must be a list"),
+        (lambda: Prices([1.0, -1.0]), "price of feature number 1 is -1"),
+        (lambda: Prices(free="age"), "free must be a list, not 'age'"),
+        (lambda: Prices(never=iter([1])), "never can be read only once"),
+        (lambda: Bags({"a": (i for i in range(3))}), "features of bag 'a' can be read only once"),
+        (lambda: Bags([{0, 1}, {2}]), r"a mapping from bag to features, such as \{'a': \[0, 1\]\}"),
+        (lambda: Neighbours(zip([0], [1])), "edges can be read only once"),
+        (lambda: Neighbours((2, 2), prices={"a": -1}), "price of feature 'a' is -1"),
+        (lambda: Neighbours((2, 2), discount="half"), "discount is 'half', not a number"),
+        (lambda: Sum(()), "add them with"),
         (lambda: Stage(cheaper={"x": 2}), "share taken off feature 'x' is 2"),
         (lambda: Function(3), "can't be called"),
         (lambda: Prices(unit="ms") + Prices(unit="euro"), "Prices in euro and ms can't be added"),
@@ -296,6 +349,13 @@ FRAME = pd.DataFrame(np.random.default_rng(0).normal(size=(80, 4)), columns=["ag
         (Neighbours([("age", "iorn")]), "X has no feature 'iorn'. Did you mean 'iron'?"),
         (Neighbours(["age"]), "'age' is not an edge"),
         (Stages({"s": Stage(opens=["scn"])}), "stage 's': X has no feature 'scn'"),
+        (Stages({"s": Stage(opens=["scan"], needs=["scan"])}), "feature 'scan' can never be had"),
+        (
+            Stages({"s": Stage(opens=["scan"], needs=["iron"]), "t": Stage(opens=["iron"], needs=["scan"])}),
+            "feature 'iron' can never be had",
+        ),
+        (Function(lambda owned, last, prices: None), "phi gave nothing"),
+        (Bags, "costs=Bags is a class"),
         (
             Function(lambda owned, last, prices: prices[:2]),
             r"after feature '\w+' was bought, phi gave prices of shape \(2,\)",
@@ -360,3 +420,57 @@ def test_price_of_a_prediction():
     assert model.history_["prediction_price"][-1] == model.prediction_cost_
     assert (np.diff(model.history_["prediction_price"]) >= 0).all()
     assert np.isnan(GBFSRegressor(max_iter=2).fit(X, y).prediction_cost_)
+
+
+@pytest.mark.parametrize(
+    "costs",
+    [
+        Bags({"gate": [0], "scan": [1, 2]}, prices={"gate": 1, "scan": 100}),
+        Stages({"gate": Stage(1, [0]), "scanner": Stage(100, [1, 2])}),
+    ],
+    ids=["bags", "stages"],
+)
+def test_price_of_a_prediction_follows_the_rules(costs):
+    """Every row looks at the gate and at one feature of the scan, whichever: it pays for the scan in any case."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(2000, 3))
+    y = np.where(X[:, 0] > 0, 3 + X[:, 1], -3 + X[:, 2])
+    model = GBFSRegressor(1e-4, costs=costs, max_iter=1, max_depth=2, min_samples_leaf=5).fit(X, y)
+    assert set(model.prediction_cost(X)) == {101.0}
+    assert model.prediction_cost_ == 101.0
+
+
+def test_a_loaded_model_does_not_go_on_with_other_prices(tmp_path):
+    X, y = load_diabetes(return_X_y=True)
+    settings = {"mu": 0.0005, "warm_start": True, "max_depth": 1}
+    bags = Bags([0, 0, 0, 0, 1, 1, 2, 2, 3, 3], prices=3.0, unit="ms")
+    model = GBFSRegressor(costs=bags, max_iter=3, **settings).fit(X, y)
+    model.save(tmp_path / "model")
+    loaded = frugalboost.load(tmp_path / "model")
+    assert loaded.cost_unit_ == "ms"
+    with pytest.raises(ValueError, match=r"Set them again: set_params\(costs=...\)"):
+        loaded.set_params(max_iter=30).fit(X, y)
+    loaded.set_params(costs=bags, max_iter=30).fit(X, y)
+    assert repr(loaded.history_) == repr(model.set_params(max_iter=30).fit(X, y).history_)
+
+
+def test_odd_arguments_compare_and_show():
+    def with_table(owned, last, prices, table):
+        return prices
+
+    assert "partial" in repr(Function(functools.partial(with_table, table={i: i for i in range(100)})))
+    a, b = Stage(1, np.array([0]), cheaper={1: 0.5, 2: 0.5}), Stage(1, (0,), cheaper={2: 0.5, 1: 0.5})
+    assert Stages({"s": a}) == Stages({"s": b})
+    assert hash(a) == hash(b)
+    assert Prices({1: 2.0}) != Prices({"1": 2.0})
+    assert Bags({"a": {8, 0}}) == Bags({"a": {0, 8}})
+    assert Bags([np.nan, 0]) == pickle.loads(pickle.dumps(Bags([np.nan, 0])))
+    assert isinstance(np.ones(4) + Bags([0, 0, 1, 1]), Sum)
+    assert sum([Prices([1.0]), Bags([0])]) == Prices([1.0]) + Bags([0])
+
+
+def test_names_are_found_quickly_and_must_be_unique():
+    names = [f"gene {i}" for i in range(20_000)]
+    assert resolve(dict.fromkeys(names, 2.0), 20_000, names).start.sum() == 40_000
+    with pytest.raises(ValueError, match="two columns of X have the same name"):
+        resolve({"a": 5.0}, 2, ["a", "a"])

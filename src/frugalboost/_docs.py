@@ -78,8 +78,8 @@ cost_unit_ : str or None
     The unit of the prices, where they have one.
 mu_, mu_max_ : float
     The mu used, and the smallest at which no root split of the first iteration pays for a feature, so that nothing
-    is bought; both in the unit given. Features that are free from the start do not count for it, and splits
-    below them may still pay.
+    is bought; both in the unit given. Features that are free from the start do not count for it; splits
+    below them, or prices that change once they are owned, may still pay.
 n_iter_, best_iteration_ : int
     Iterations run, and how many of them predictions use.
 stop_reason_ : str

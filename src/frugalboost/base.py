@@ -136,14 +136,18 @@ class GBFSBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         Neighbours(graph=(8, 8), discount=0.3)
         """
         inside = {k.removeprefix("costs__"): params.pop(k) for k in list(params) if k.startswith("costs__")}
-        super().set_params(**params)
+        costs = params.get("costs", self.costs)
         if inside:  # price objects are immutable: a changed copy takes the place
-            if not isinstance(self.costs, Cost):
-                raise ValueError(f"costs={self.costs!r} has no parameters of its own to set.")
-            unknown = sorted(set(inside) - set(self.costs.get_params()))
+            if not isinstance(costs, Cost):
+                raise ValueError(f"costs={costs!r} has no parameters of its own to set.")
+            unknown = sorted(set(inside) - set(costs.get_params()))
             if unknown:
-                raise ValueError(f"{self.costs!r} has no parameter {unknown[0]!r}.")
-            self.costs = self.costs.replaced(**inside)
+                raise ValueError(
+                    f"{costs!r} has no parameter {unknown[0]!r}. To vary a part of a sum, vary the whole object: "
+                    "{'costs': [..., ...]}."
+                )
+            params["costs"] = costs.replaced(**inside)
+        super().set_params(**params)
         return self
 
     # ------------------------------------------------------------------------------------------ fitting
@@ -176,7 +180,7 @@ class GBFSBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _job(self, loss: BuiltIn | Loss, outputs: int) -> fitting.Job:
         if self.early_stopping and not (isinstance(loss, BuiltIn) or callable(getattr(loss, "value", None))):
             raise ValueError("early_stopping=True needs the loss of every row: give your loss a method 'value'.")
-        names = tuple(self.feature_names_in_) if hasattr(self, "feature_names_in_") else None
+        names = self._names()
         seed = int(check_random_state(self.random_state).randint(2**31 - 1)) if self.early_stopping else None
         return fitting.Job(
             params=Params.of(self),
@@ -193,6 +197,9 @@ class GBFSBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             verbose=bool(self.verbose),
             threads=threads_for(self.n_jobs),
         )
+
+    def _names(self) -> tuple[str, ...] | None:
+        return tuple(self.feature_names_in_) if hasattr(self, "feature_names_in_") else None
 
     def _publish(self, model: Model) -> None:
         """Set the fitted attributes; Omega is the one at the best iteration."""
@@ -286,8 +293,7 @@ class GBFSBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n_samples,)
-            Prices as they were paid in training, added over the features that the row's paths look at; at most
-            ``total_cost_``.
+            The price, by the rules of ``costs``, of the features that the row's paths look at.
 
         Examples
         --------
@@ -300,8 +306,8 @@ class GBFSBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         X = check_X(self, X, reset=False)
-        paid = self._model.paid_prices()
-        return self._model.ensemble.path_prices(X, paid, self.best_iteration_, threads_for(self.n_jobs))[0]
+        costs = resolve(self.costs, self.n_features_in_, self._names())
+        return self._model.path_prices(X, costs, self.best_iteration_, threads_for(self.n_jobs))[0]
 
     def transform(self, X: Any) -> Any:
         """Return only the columns that were bought.

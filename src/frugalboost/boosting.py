@@ -18,7 +18,7 @@ from frugalboost.params import Params
 
 Floats = NDArray[np.float64]
 Observer = Callable[[int, float, float, int, float], None]
-PRICED_ROWS = 1000
+PRICED_CELLS = 2e6
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,13 @@ class Model:
         prices[self.purchases.feature] = self.purchases.price
         return prices
 
+    def path_prices(
+        self, X: NDArray[np.generic], costs: Resolved, iterations: int, threads: int
+    ) -> tuple[Floats, Floats]:
+        """What predictions cost when a feature is fetched once a path looks at it: by row, and means by iteration."""
+        bought = self.purchases
+        return self.ensemble.path_prices(X, costs.rules, bought.feature, bought.price, iterations, threads)
+
     def bought_until(self, iteration: int) -> NDArray[np.int32]:
         """Features owned after so many iterations, in order of purchase."""
         return self.purchases.feature[self.purchases.iteration <= iteration]
@@ -123,8 +130,9 @@ def boost(task: Task, previous: Model | None, observer: Observer | None, threads
     if not task.costs.given:
         return model
     # On some rows, evenly spaced: this must not cost more than boosting does.
-    X = task.train.X[:: max(1, len(task.train) // PRICED_ROWS)]
-    means = model.ensemble.path_prices(X, model.paid_prices(), model.n_iterations, threads)[1]
+    some = int(np.clip(PRICED_CELLS / task.train.X.shape[1], 50, 1000))
+    X = task.train.X[:: max(1, len(task.train) // some)]
+    means = model.path_prices(X, task.costs, model.n_iterations, threads)[1]
     return replace(model, curve=replace(model.curve, prediction_cost=np.concatenate([[0.0], means])))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -70,10 +70,17 @@ class Ensemble:
             yield raw
 
     def path_prices(
-        self, X: NDArray[np.generic], prices: Floats, iterations: int, threads: int
+        self,
+        X: NDArray[np.generic],
+        rules: Sequence[_core.PriceRule],
+        bought: NDArray[np.int32],
+        paid: Floats,
+        iterations: int,
+        threads: int,
     ) -> tuple[Floats, Floats]:
         """Price of the features that each row's paths look at: for each row, and the mean after each iteration."""
-        rows, means = _core.path_prices(*self._walkable(), X, prices, iterations * self.n_outputs, threads)
+        last = iterations * self.n_outputs
+        rows, means = _core.path_prices(*self._walkable(), X, list(rules), bought, paid, last, threads)
         return np.asarray(rows), np.asarray(means)
 
     def feature_gains(self, n_features: int, iterations: int) -> Floats:

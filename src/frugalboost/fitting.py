@@ -55,6 +55,7 @@ class Memory:
     seed: int | None  # None: no rows were set aside
     # Only where a continued fit was announced (warm_start=True); thresholds are not kept in files.
     thresholds: Thresholds | None = None
+    lost_costs: bool = False  # the model came from a file, and prices with structure are not in files
     fingerprint: tuple[int, str] | None = None
 
     def check(self, job: Job) -> None:
@@ -62,6 +63,11 @@ class Memory:
         trees = self.model.ensemble
         if trees.n_outputs != job.outputs or len(self.model.prices) != len(job.costs.start):
             raise ValueError(f"{_CANT_GO_ON} has another number of features or classes. {_START_ANEW}")
+        if self.lost_costs and not job.costs.structured:
+            raise ValueError(
+                "warm_start=True, but this model came from a file and was fitted with prices with structure, which a "
+                "file does not hold. Set them again: set_params(costs=...)."
+            )
         if self.names != job.names:
             raise ValueError(f"{_CANT_GO_ON} has other feature names, or in another order. {_START_ANEW}")
         same = type(self.loss) is type(job.loss) and (self.loss == job.loss or not isinstance(job.loss, BuiltIn))

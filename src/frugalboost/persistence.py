@@ -51,6 +51,8 @@ def save(estimator: GBFSBase, path: str | os.PathLike[str]) -> None:
         "best_iteration": model.best_iteration,
         "ending": model.ending,
         "seed": estimator._memory.seed,
+        "structured_costs": _is_structured(estimator.costs) or estimator._memory.lost_costs,
+        "cost_unit": estimator.cost_unit_,
         "fingerprint": estimator._memory.fingerprint if estimator.warm_start else None,
     }
     try:
@@ -141,8 +143,16 @@ def _restore(estimator: GBFSBase, model: Model, description: dict[str, Any]) -> 
     known = isinstance(fingerprint, list) and [type(v) for v in fingerprint] == [int, str]
     _require(fingerprint is None or known, "its fingerprint is not one")
     estimator._memory = Memory(
-        model, estimator._loss, names, seed, fingerprint=None if fingerprint is None else tuple(fingerprint)
+        model,
+        estimator._loss,
+        names,
+        seed,
+        lost_costs=bool(description["structured_costs"]),
+        fingerprint=None if fingerprint is None else tuple(fingerprint),
     )
+    unit = description["cost_unit"]
+    _require(unit is None or isinstance(unit, str), "its unit of prices is not a text")
+    estimator.cost_unit_ = unit
 
 
 def _model_from(description: dict[str, Any], arrays: model_file.Arrays) -> Model:
@@ -196,6 +206,10 @@ def _require(condition: bool, otherwise: str) -> None:
         raise ModelFileError(otherwise)
 
 
+def _is_structured(costs: Any) -> bool:
+    return isinstance(costs, Cost) or callable(costs)
+
+
 _NOT_OF_THE_MODEL = ("n_jobs", "verbose")  # how a fit is run; a file must not depend on it
 
 
@@ -210,7 +224,7 @@ def _params_to_file(estimator: GBFSBase) -> dict[str, Any]:
         del params[name]
     if not isinstance(params["random_state"], int | np.integer | None):
         params["random_state"] = None  # a generator's state is of no use after fit
-    if isinstance(params["costs"], Cost) or callable(params["costs"]):
+    if _is_structured(params["costs"]):
         params["costs"] = estimator._model.paid_prices().tolist()
     elif hasattr(params["costs"], "items"):
         params["costs"] = dict(params["costs"].items())

@@ -7,9 +7,14 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import OneToOneFeatureMixin
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer, KBinsDiscretizer, OneHotEncoder
+from sklearn.utils.validation import check_is_fitted
 
 from frugalboost import _core
-from frugalboost.costs.cost import Cost, FeatureTable, check_most, check_price, limit, lists
+from frugalboost.costs.cost import Cost, FeatureTable, check_list, check_most, check_price, is_numbered, limit, lists
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -54,10 +59,14 @@ class Bags(Cost):
             check_price(self.prices, "Bags: prices")
         if isinstance(self.groups, Mapping):
             for bag, features in self.groups.items():
-                if isinstance(features, str) or not hasattr(features, "__iter__"):
-                    raise ValueError(f"Bags: the features of bag {bag!r} must be a list, not {features!r}.")
-        elif isinstance(self.groups, str) or np.ndim(self.groups) != 1:
-            raise ValueError("Bags: groups must be a mapping from bag to features, or one label for each feature.")
+                check_list(features, "Bags", f"the features of bag {bag!r}")
+        else:
+            simple = hasattr(self.groups, "__len__") and not isinstance(self.groups, str | set)
+            if not simple or any(isinstance(label, list | set | dict) for label in self.groups):
+                raise ValueError(
+                    "Bags: groups must be a mapping from bag to features, such as {'a': [0, 1]}, or one label for each "
+                    "feature."
+                )
 
     @classmethod
     def from_one_hot(cls, names: Any, separator: str = "_", **settings: Any) -> Self:
@@ -68,7 +77,8 @@ class Bags(Cost):
         names : sequence of str
             Column names such as "colour_red", "colour_blue", "age".
         separator : str, default="_"
-            Between the name of the raw feature and its level.
+            Between the name of the raw feature and its level. Columns that are not one-hot but share a beginning
+            ("capital_gain", "capital_loss") fall into one bag as well: give labels instead where that is wrong.
         **settings
             Other arguments of :class:`Bags`.
 
@@ -92,8 +102,8 @@ class Bags(Cost):
         Parameters
         ----------
         transformer : sklearn.compose.ColumnTransformer
-            Fitted. One-hot encoders are known by their categories; of other steps, those that keep the number of
-            columns are followed, and all columns of the rest are one bag.
+            Fitted. One-hot encoders and discretizers, pipelines that end in one, and steps that treat columns one by
+            one are followed; all columns of any other step are one bag.
         **settings
             Other arguments of :class:`Bags`.
 
@@ -113,15 +123,14 @@ class Bags(Cost):
         >>> Bags.from_column_transformer(steps)
         Bags(groups=['colour', 'colour', 'age'])
         """
-        labels: list[Hashable] = [None] * len(transformer.get_feature_names_out())
-        names_in = list(getattr(transformer, "feature_names_in_", []))
+        check_is_fitted(transformer)
+        places = getattr(transformer, "output_indices_", {})  # absent where every step drops its columns
+        labels: list[Hashable] = [None] * max((p.stop for p in places.values()), default=0)
+        names = list(getattr(transformer, "feature_names_in_", range(transformer.n_features_in_)))
         for name, step, columns in transformer.transformers_:
-            place = transformer.output_indices_[name]
-            wide = place.stop - place.start
-            if wide:
-                raw = [names_in[c] if isinstance(c, int | np.integer) and names_in else c for c in columns]
-                raw = [str(c) if isinstance(c, str) else c for c in raw]
-                labels[place] = _labels_of_step(name, step, raw, wide)
+            place = places.get(name, slice(0, 0))
+            raw = [names[c] for c in _column_numbers(columns, names)]
+            labels[place] = _labels_of_step(name, step, raw, place.stop - place.start)
         return cls(labels, **settings)
 
     def rules(self, table: FeatureTable) -> tuple[_core.PriceRule, ...]:
@@ -152,19 +161,62 @@ class Bags(Cost):
             for bag, features in self.groups.items():
                 members[bag] = sorted({table.place(f, f"Bags: bag {bag!r}") for f in features})
             return members
+        if hasattr(self.groups, "items") and not is_numbered(self.groups):  # a Series by feature name
+            for feature, label in self.groups.items():
+                members.setdefault(label, []).append(table.place(feature, "Bags"))
+            return members
         labels = self.groups.tolist() if hasattr(self.groups, "tolist") else list(self.groups)
         if len(labels) != table.n:
             raise ValueError(f"Bags: {table.n} labels are needed, one for each feature; got {len(labels)}.")
         for f, label in enumerate(labels):
-            if label is not None and label == label:
+            if not _is_missing(label):
                 members.setdefault(label, []).append(f)
         return members
 
 
+def _is_missing(label: Any) -> bool:
+    """None, NaN, and the NA of pandas, which is not even unequal to itself."""
+    return label is None or type(label).__name__ == "NAType" or bool(label != label)
+
+
+def _column_numbers(columns: Any, names: list[Any]) -> list[int]:
+    """Column numbers from what a ColumnTransformer takes: names, numbers, slices and masks."""
+    if isinstance(columns, slice):
+        if isinstance(columns.start, str) or isinstance(columns.stop, str):
+            start = 0 if columns.start is None else names.index(columns.start)
+            stop = len(names) if columns.stop is None else names.index(columns.stop) + 1  # by name the end is included
+            return list(range(start, stop))
+        return list(range(len(names)))[columns]
+    if isinstance(columns, str | int | np.integer):
+        columns = [columns]
+    columns = list(columns)
+    if columns and all(isinstance(c, bool | np.bool_) for c in columns):
+        return [i for i, chosen in enumerate(columns) if chosen]
+    return [names.index(c) if isinstance(c, str) else range(len(names))[c] for c in columns]
+
+
 def _labels_of_step(name: str, step: Any, raw: list[Any], wide: int) -> list[Hashable]:
-    if hasattr(step, "categories_"):
-        dropped = getattr(step, "drop_idx_", None)
-        counts = [len(c) - (dropped is not None and dropped[i] is not None) for i, c in enumerate(step.categories_)]
-        if sum(counts) == wide:
-            return [label for label, count in zip(raw, counts, strict=True) for _ in range(count)]
-    return list(raw) if len(raw) == wide else [name] * wide
+    """The raw feature that each column of a step's output came from; one bag where that can't be told."""
+    counts = _columns_of_each(step, raw)
+    if counts is not None and sum(counts) == wide:
+        return [label for label, count in zip(raw, counts, strict=True) for _ in range(count)]
+    return [raw[0] if len(raw) == 1 else name] * wide
+
+
+def _columns_of_each(step: Any, raw: list[Any]) -> list[int] | None:
+    """How many columns each raw feature became; None where columns are mixed."""
+    if isinstance(step, Pipeline):
+        parts = [_columns_of_each(part, raw) for _, part in step.steps]
+        kept = all(part == [1] * len(raw) for part in parts[:-1])
+        return parts[-1] if kept else None
+    if isinstance(step, OneHotEncoder):
+        dropped = step.drop_idx_ if step.drop_idx_ is not None else [None] * len(raw)
+        rare = getattr(step, "infrequent_categories_", [None] * len(raw))
+        return [
+            len(levels) - (len(r) - 1 if r is not None else 0) - (d is not None)
+            for levels, r, d in zip(step.categories_, rare, dropped, strict=True)
+        ]
+    if isinstance(step, KBinsDiscretizer) and step.encode != "ordinal":
+        return [int(n) for n in step.n_bins_]
+    one_to_one = isinstance(step, OneToOneFeatureMixin | SimpleImputer | FunctionTransformer | str)
+    return [1] * len(raw) if one_to_one else None

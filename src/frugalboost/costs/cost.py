@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import cached_property
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -76,7 +77,7 @@ class FeatureTable:
         for j in np.flatnonzero(~(prices >= 0)).tolist():
             raise ValueError(f"{where}: the price of feature {self.label(j)} is {prices[j]:g}. {PRICE_IS}")
 
-    @property
+    @cached_property
     def _places(self) -> dict[str, int]:
         return {name: j for j, name in enumerate(self.names or ())}
 
@@ -109,6 +110,29 @@ def check_most(most: float | None, where: str) -> None:
         raise ValueError(f"{where}: most is {most!r}; it must be zero or positive, or None for no limit.")
 
 
+def check_given(values: Any, where: str) -> None:
+    """Check prices given by position, by name or as one number, as far as that can be done without a table."""
+    if values is None:
+        return
+    if hasattr(values, "items"):
+        for feature, price in values.items():
+            check_price(price, f"{where}: the price of feature {feature!r}")
+    elif isinstance(values, int | float | np.number):
+        check_price(values, f"{where}: the price of every feature")
+    else:
+        check_list(values, where, "prices")
+        for j, price in enumerate(values):
+            check_price(price, f"{where}: the price of feature number {j}")
+
+
+def check_list(values: Any, where: str, what: str) -> None:
+    """Raise ValueError for a text, and for something that can be walked only once."""
+    if isinstance(values, str) or not hasattr(values, "__iter__"):
+        raise ValueError(f"{where}: {what} must be a list, not {values!r}.")
+    if hasattr(values, "__next__"):
+        raise ValueError(f"{where}: {what} can be read only once; make it a list.")
+
+
 def limit(most: float | None) -> float:
     """The limit as the core wants it."""
     return float("inf") if most is None else float(most)
@@ -126,9 +150,14 @@ class Resolved:
 
     rules: tuple[_core.PriceRule, ...]
     start: Floats  # before anything is bought
-    unit: str | None
-    key: str  # the same for equal prices
+    cost: Cost
     given: bool  # False: nobody asked for prices, each is 1
+    structured: bool  # an object or a function, not a plain list
+
+    @property
+    def key(self) -> str:
+        """The same for equal prices."""
+        return repr(self.cost._key())
 
 
 class Cost(ABC):
@@ -145,6 +174,7 @@ class Cost(ABC):
     """
 
     unit: str | None = None
+    __array_ufunc__ = None  # numpy leaves array + Cost to us
 
     @abstractmethod
     def rules(self, table: FeatureTable) -> tuple[_core.PriceRule, ...]:
@@ -200,7 +230,7 @@ class Cost(ABC):
     def __radd__(self, other: Any) -> Sum:
         from frugalboost.costs.resolve import as_cost
 
-        return as_cost(other) + self
+        return as_cost(other) + self if not (isinstance(other, int) and other == 0) else Sum(_terms(self))
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self._key() == other._key()
@@ -239,6 +269,8 @@ class Sum(Cost):
     terms: tuple[Cost, ...]
 
     def __post_init__(self) -> None:
+        if not self.terms or not all(isinstance(t, Cost) for t in self.terms):
+            raise ValueError("Sum: terms must be a tuple of price objects; add them with +.")
         if len({t.unit for t in self.terms if t.unit is not None}) > 1:
             units = sorted({t.unit for t in self.terms if t.unit is not None})
             raise ValueError(f"Prices in {' and '.join(units)} can't be added; give them one unit.")
@@ -267,17 +299,24 @@ def comparable(value: Any) -> Hashable:
     """A form of an argument that can be compared and hashed."""
     if isinstance(value, Cost):
         return value._key()
-    if sparse.issparse(value):
+    if is_dataclass(value) and not isinstance(value, type):
+        return (type(value).__name__, *(comparable(getattr(value, f.name)) for f in fields(value)))
+    if sparse.issparse(value) or (isinstance(value, np.ndarray) and value.ndim == 2):
         coo = sparse.coo_array(value)
-        return ("sparse", coo.shape, tuple(sorted(zip(*map(np.ndarray.tolist, coo.coords), coo.data.tolist()))))
-    if isinstance(value, np.ndarray):
-        return ("list", tuple(map(comparable, value.tolist())))
+        return ("matrix", coo.shape, tuple(sorted(zip(*map(np.ndarray.tolist, coo.coords), coo.data.tolist()))))
+    if hasattr(value, "edges"):
+        edges = value.edges() if callable(value.edges) else value.edges
+        return ("edges", tuple(sorted(repr(tuple(edge)[:2]) for edge in edges)))
     if hasattr(value, "items"):
-        return ("mapping", tuple(sorted(((str(k), comparable(v)) for k, v in value.items()), key=str)))
-    if isinstance(value, list | tuple | set | frozenset):
+        return ("mapping", tuple(sorted(((repr(k), comparable(v)) for k, v in value.items()), key=repr)))
+    if isinstance(value, set | frozenset):
+        return ("set", tuple(sorted(map(repr, value))))
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, list | tuple):
         return ("list", tuple(map(comparable, value)))
-    if isinstance(value, np.generic):
-        return comparable(value.item())
+    if isinstance(value, float) and value != value:
+        return "NaN"
     return value if isinstance(value, Hashable) else id(value)
 
 
@@ -289,4 +328,6 @@ def _short(value: Any) -> str:
     if callable(value) and hasattr(value, "__qualname__"):
         return str(value.__qualname__)
     text = repr(value)
-    return text if len(text) <= 120 else f"{text[:100]}... ({len(value)} in all){text[-1]}"
+    if len(text) <= 120:
+        return text
+    return f"{text[:100]}..." + (f" ({len(value)} in all){text[-1]}" if hasattr(value, "__len__") else "")

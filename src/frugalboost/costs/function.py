@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from frugalboost import _core
-from frugalboost.costs.cost import Cost, FeatureTable
+from frugalboost.costs.cost import Cost, FeatureTable, check_given
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,6 +48,7 @@ class Function(Cost):
     def __post_init__(self) -> None:
         if not callable(self.phi):
             raise ValueError(f"Function: phi is {self.phi!r}, which can't be called.")
+        check_given(self.prices, "Function")
 
     def rules(self, table: FeatureTable) -> tuple[_core.PriceRule, ...]:
         """Resolve against a table."""
@@ -57,6 +58,8 @@ class Function(Cost):
         def phi(owned: NDArray[np.bool_], last: int, prices: NDArray[np.float64]) -> NDArray[np.float64]:
             answer = self.phi(owned, last, prices)
             where = f"costs: after feature {table.label(last)} was bought, phi"
+            if answer is None:
+                raise ValueError(f"{where} gave nothing; it must return the new prices.")
             try:
                 new = np.array(answer, dtype=np.float64)
             except (TypeError, ValueError):

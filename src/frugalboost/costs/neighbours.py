@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from frugalboost import _core
-from frugalboost.costs.cost import Cost, FeatureTable
+from frugalboost.costs.cost import Cost, FeatureTable, check_given, number
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,10 +47,13 @@ class Neighbours(Cost):
     unit: str | None = None
 
     def __post_init__(self) -> None:
-        if not 0 <= self.discount < 1:
+        check_given(self.prices, "Neighbours")
+        if hasattr(self.graph, "__next__"):
+            raise ValueError("Neighbours: the edges can be read only once; make them a list.")
+        if not 0 <= number(self.discount, "Neighbours: discount") < 1:
             raise ValueError(f"Neighbours: discount is {self.discount!r}; it must be at least 0 and less than 1.")
-        if not 0 < self.reach < np.inf:
-            raise ValueError(f"Neighbours: reach is {self.reach!r}; it must be positive.")
+        if not 1 <= number(self.reach, "Neighbours: reach") < np.inf:
+            raise ValueError(f"Neighbours: reach is {self.reach!r}; it must be at least 1.")
         if self._is_shape() and not (1 <= len(self.graph) <= 3 and all(n > 0 for n in self.graph)):
             raise ValueError(f"Neighbours: {self.graph!r} is not the shape of an image of one to three dimensions.")
 
@@ -91,14 +94,20 @@ class Neighbours(Cost):
         if sparse.issparse(self.graph) or isinstance(self.graph, np.ndarray):
             matrix = sparse.csr_array(self.graph)
             if matrix.shape != (table.n, table.n):
-                raise ValueError(f"Neighbours: the matrix has shape {matrix.shape}; X has {table.n} features.")
+                raise ValueError(
+                    f"Neighbours: the matrix has shape {matrix.shape}; X has {table.n} features. (Give the shape of "
+                    "an image as a tuple of whole numbers, edges as a list of pairs.)"
+                )
             return matrix
         edges = self.graph.edges if hasattr(self.graph, "edges") else self.graph
         edges = edges() if callable(edges) else edges
         pairs = []
         for edge in edges:
             if isinstance(edge, str) or not hasattr(edge, "__len__") or len(edge) < 2:
-                raise ValueError(f"Neighbours: {edge!r} is not an edge, a pair of features.")
+                raise ValueError(
+                    f"Neighbours: {edge!r} is not an edge, a pair of features. (Give the shape of an image as a tuple "
+                    "of whole numbers.)"
+                )
             pairs.append([table.place(f, "Neighbours") for f in list(edge)[:2]])
         r, c = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
         return sparse.csr_array((np.ones(len(r)), (r, c)), shape=(table.n, table.n))

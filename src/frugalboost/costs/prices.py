@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from frugalboost import _core
-from frugalboost.costs.cost import Cost, FeatureTable, check_most, check_price, limit, lists, number
+from frugalboost.costs.cost import Cost, FeatureTable, check_given, check_list, check_most, check_price, limit, lists
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,11 +48,9 @@ class Prices(Cost):
     def __post_init__(self) -> None:
         check_price(self.default, "Prices: default")
         check_most(self.most, "Prices")
-        if hasattr(self.values, "items"):
-            for feature, price in self.values.items():
-                check_price(price, f"costs: the price of feature {feature!r}")
-        elif isinstance(self.values, int | float):
-            number(self.values, "Prices: values")
+        check_given(self.values, "costs")
+        check_list(self.free, "Prices", "free")
+        check_list(self.never, "Prices", "never")
 
     def rules(self, table: FeatureTable) -> tuple[_core.PriceRule, ...]:
         """Resolve against a table."""

@@ -16,6 +16,8 @@ def as_cost(costs: Any) -> Cost:
     """Return prices as an object: arrays, mappings and numbers as Prices, functions as Function."""
     if isinstance(costs, Cost):
         return costs
+    if isinstance(costs, type):
+        raise ValueError(f"costs={costs.__name__} is a class; pass an object of it.")
     if callable(costs):
         return Function(costs)
     return Prices(costs)
@@ -45,6 +47,8 @@ def resolve(costs: Any, n_features: int, names: Sequence[str] | None) -> Resolve
     array([  0.,   1., 300.])
     """
     cost = as_cost(costs)
+    if names is not None and len(set(names)) < len(names):
+        raise ValueError("costs: two columns of X have the same name. Rename one.")
     rules = cost.rules(FeatureTable(n_features, None if names is None else tuple(names)))
     start = np.sum([np.asarray(rule.prices) for rule in rules], axis=0)
-    return Resolved(rules, start, cost.unit, repr(cost._key()), given=costs is not None)
+    return Resolved(rules, start, cost, costs is not None, isinstance(costs, Cost) or callable(costs))

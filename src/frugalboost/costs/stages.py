@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from frugalboost import _core
-from frugalboost.costs.cost import Cost, FeatureTable, check_price, lists
+from frugalboost.costs.cost import Cost, FeatureTable, check_given, check_list, check_price, comparable, lists
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Stage:
     """One step: what it costs, which features it opens, and what must come before.
 
@@ -44,9 +44,8 @@ class Stage:
 
     def __post_init__(self) -> None:
         check_price(self.price, "Stage: price")
-        for name in ("opens", "needs"):
-            if isinstance(getattr(self, name), str):
-                raise ValueError(f"Stage: {name} must be a list of features, not {getattr(self, name)!r}.")
+        check_list(self.opens, "Stage", "opens")
+        check_list(self.needs, "Stage", "needs")
         for feature, share in self.cheaper.items():
             if not 0 <= share <= 1:
                 raise ValueError(f"Stage: the share taken off feature {feature!r} is {share!r}; it lies from 0 to 1.")
@@ -56,8 +55,11 @@ class Stage:
         """Names of the stages that must be passed before."""
         return (self.after,) if isinstance(self.after, str) else tuple(self.after)
 
+    def __eq__(self, other: object) -> bool:
+        return comparable(self) == comparable(other)
+
     def __hash__(self) -> int:
-        return hash((self.price, tuple(self.opens), self.before, tuple(self.needs), tuple(self.cheaper.items())))
+        return hash(comparable(self))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -69,7 +71,8 @@ class Stages(Cost):
     stages : mapping from str to Stage
         The stages by name.
     prices : array-like, mapping, float or None, default=None
-        Own prices of features. None: nothing for features behind a stage, 1 for the others.
+        Own prices of features; those that a mapping leaves out cost 1. None: nothing for features behind a stage, 1 for
+        the others.
     unit : str or None, default=None
         What a price of 1 is; for reports.
 
@@ -101,30 +104,38 @@ class Stages(Cost):
             for earlier in stage.before:
                 if earlier not in self.stages:
                     raise ValueError(f"Stages: stage {name!r} comes after {earlier!r}, which does not exist.")
-        for name in self.stages:
-            self._way(name, ())
+        check_given(self.prices, "Stages")
+        self._ways()
 
-    def _way(self, name: str, path: tuple[str, ...]) -> set[str]:
-        """A stage and all before it."""
-        if name in path:
-            circle = " after ".join(repr(s) for s in (*path[path.index(name) :], name))
-            raise ValueError(f"Stages: {circle} is a circle.")
-        way = {name}
-        for earlier in self.stages[name].before:
-            way |= self._way(earlier, (*path, name))
-        return way
+    def _ways(self) -> dict[str, set[str]]:
+        """Every stage and all before it."""
+        ways: dict[str, set[str]] = {}
+
+        def way(name: str, path: tuple[str, ...]) -> set[str]:
+            if name in path:
+                circle = " after ".join(repr(s) for s in (*path[path.index(name) :], name))
+                raise ValueError(f"Stages: {circle} is a circle.")
+            if name not in ways:
+                ways[name] = {name}.union(*(way(earlier, (*path, name)) for earlier in self.stages[name].before))
+            return ways[name]
+
+        for name in self.stages:
+            way(name, ())
+        return ways
 
     def rules(self, table: FeatureTable) -> tuple[_core.PriceRule, ...]:
         """Resolve against a table."""
         number = {name: i for i, name in enumerate(self.stages)}
+        before = self._ways()
         ways: list[set[int]] = [set() for _ in range(table.n)]
         for name, stage in self.stages.items():
             for f in _places(table, stage.opens, name):
-                ways[f] |= {number[s] for s in self._way(name, ())}
+                ways[f] |= {number[s] for s in before[name]}
         own = table.by_feature(self.prices, 1.0, "Stages")
         if self.prices is None:
             own[[f for f, way in enumerate(ways) if way]] = 0.0
         waits = [_places(table, stage.needs, name) for name, stage in self.stages.items()]
+        _check_reachable(table, ways, waits)
         cheaper = [_places(table, stage.cheaper, name) for name, stage in self.stages.items()]
         factors = [1.0 - float(share) for stage in self.stages.values() for share in stage.cheaper.values()]
         stage_prices = np.array([float(stage.price) for stage in self.stages.values()])
@@ -137,6 +148,20 @@ class Stages(Cost):
             np.array(factors, dtype=np.float64),
         )
         return (rule,)
+
+
+def _check_reachable(table: FeatureTable, ways: list[set[int]], waits: list[list[int]]) -> None:
+    """Raise ValueError where stages wait for features that wait for them."""
+    reached: set[int] = set()
+    while True:
+        now = {f for f, way in enumerate(ways) if all(reached.issuperset(waits[s]) for s in way)}
+        if now == reached:
+            break
+        reached = now
+    for f in sorted(set(range(table.n)) - reached):
+        raise ValueError(
+            f"Stages: feature {table.label(f)} can never be had: its stages wait for features that wait for it."
+        )
 
 
 def _places(table: FeatureTable, features: Iterable[Any], stage: str) -> list[int]:
