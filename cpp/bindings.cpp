@@ -171,7 +171,10 @@ class PythonLoss final : public Loss {
 class CallablePrices final : public PriceRule {
  public:
   CallablePrices(std::vector<double> prices, nb::object phi) : PriceRule(std::move(prices)), phi_(std::move(phi)) {}
-  CallablePrices(const CallablePrices&) = default;
+  CallablePrices(const CallablePrices& other) : PriceRule(other) {
+    nb::gil_scoped_acquire lock;  // counting references needs it, on whatever thread the copy is made
+    phi_ = other.phi_;
+  }
   ~CallablePrices() override {
     nb::gil_scoped_acquire lock;
     phi_.reset();

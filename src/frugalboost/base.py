@@ -293,7 +293,8 @@ class GBFSBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n_samples,)
-            The price, by the rules of ``costs``, of the features that the row's paths look at.
+            The price, by the rules of ``costs``, of the features that the row's paths look at. Where a function sets
+            prices, those that were paid in training are added.
 
         Examples
         --------

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from frugalboost import _core
 from frugalboost.binning import Thresholds
-from frugalboost.costs import Resolved
+from frugalboost.costs import Resolved, resolve
 from frugalboost.ensemble import Ensemble
 from frugalboost.losses import BuiltIn, Loss
 from frugalboost.params import Params
@@ -82,8 +82,11 @@ class Model:
         self, X: NDArray[np.generic], costs: Resolved, iterations: int, threads: int
     ) -> tuple[Floats, Floats]:
         """What predictions cost when a feature is fetched once a path looks at it: by row, and means by iteration."""
-        bought = self.purchases
-        return self.ensemble.path_prices(X, costs.rules, bought.feature, bought.price, iterations, threads)
+        bought, rules = self.purchases, costs.rules
+        if any(isinstance(rule, _core.CallablePrices) for rule in rules):
+            # A function would be called for every set of features that a row looks at: prices as they were paid.
+            rules = resolve(self.paid_prices(), len(self.prices), None).rules
+        return self.ensemble.path_prices(X, rules, bought.feature, bought.price, iterations, threads)
 
     def bought_until(self, iteration: int) -> NDArray[np.int32]:
         """Features owned after so many iterations, in order of purchase."""
@@ -130,7 +133,7 @@ def boost(task: Task, previous: Model | None, observer: Observer | None, threads
     if not task.costs.given:
         return model
     # On some rows, evenly spaced: this must not cost more than boosting does.
-    some = int(np.clip(PRICED_CELLS / task.train.X.shape[1], 50, 1000))
+    some = int(np.clip(PRICED_CELLS / task.train.X.shape[1], 50, 200))
     X = task.train.X[:: max(1, len(task.train) // some)]
     means = model.path_prices(X, task.costs, model.n_iterations, threads)[1]
     return replace(model, curve=replace(model.curve, prediction_cost=np.concatenate([[0.0], means])))
