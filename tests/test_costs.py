@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import reference
+import reference_prices
 from hypothesis import event, given
 from hypothesis import strategies as st
 from scipy import sparse
@@ -38,7 +39,7 @@ def grown_dearer(owned, last, prices):
 def plain(draw):
     prices = draw(st.lists(st.sampled_from([0.0, 0.5, 1.0, 2.0, np.inf]), min_size=D, max_size=D))
     most = draw(st.sampled_from([None, 1, 2]))
-    return Prices(prices, most=most), reference.fixed_prices(prices, np.inf if most is None else most)
+    return Prices(prices, most=most), reference_prices.fixed_prices(prices, np.inf if most is None else most)
 
 
 @st.composite
@@ -55,7 +56,7 @@ def bags(draw):
         if not own:
             own.append(len(price_of))
             price_of.append(default)
-    return cost, reference.bag_prices(bags_of, price_of, np.inf if most is None else most)
+    return cost, reference_prices.bag_prices(bags_of, price_of, np.inf if most is None else most)
 
 
 @st.composite
@@ -69,7 +70,7 @@ def neighbours(draw):
         matrix[a, b] = matrix[b, a] = 1
     graph = list(edges) if form == "edges" else sparse.csr_matrix(matrix)
     near = [[g for g in range(D) if g != f and matrix[f, g]] for f in range(D)]
-    return Neighbours(graph, discount, prices=prices), reference.neighbour_prices(prices, near, 1.0 - discount)
+    return Neighbours(graph, discount, prices=prices), reference_prices.neighbour_prices(prices, near, 1.0 - discount)
 
 
 @st.composite
@@ -94,13 +95,13 @@ def stages(draw):
 
     ways = [set().union(*[way(s) for s in range(n) if f in opens[s]]) for f in range(D)]
     factors = [[(g, 1.0 - share) for g, share in c.items()] for c in cheaper]
-    return cost, reference.stage_prices(own, ways, price_of, needs, factors)
+    return cost, reference_prices.stage_prices(own, ways, price_of, needs, factors)
 
 
 @st.composite
 def functions(draw):
     prices = draw(st.lists(PRICE, min_size=D, max_size=D))
-    return Function(grown_dearer, prices), reference.function_prices(prices, grown_dearer)
+    return Function(grown_dearer, prices), reference_prices.function_prices(prices, grown_dearer)
 
 
 KINDS = {"plain": plain(), "bags": bags(), "neighbours": neighbours(), "stages": stages(), "function": functions()}
