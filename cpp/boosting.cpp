@@ -13,8 +13,7 @@
 namespace frugal {
 namespace {
 
-// The smallest mu, in the unit given, at which no root split pays: max gain / price, moved to the exact last
-// bit.
+// The smallest mu, in the unit given, at which no root split pays: max gain / price, exact to the last bit.
 double natural_top(std::span<const double> root_gain, const Ledger& ledger, double unit) {
   double top = 0.0;
   auto priced = [&](size_t f) { return ledger.start_price(f) > 0 && ledger.within_budget(ledger.start_price(f)); };
@@ -89,8 +88,7 @@ class Booster {
     for (double s : start) raw.insert(raw.end(), rows, s);
   }
 
-  // mu in absolute units; a share refers to the impurity of the gradients at the start value, all outputs
-  // added.
+  // mu in absolute units; a share refers to the impurity of the gradients at the start value, outputs added.
   void set_mu() {
     loss_.mean(train_.target, raw_.data(), context_);
     for (int k = 0; k < outputs(); ++k) {

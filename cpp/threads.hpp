@@ -20,9 +20,8 @@ struct Interrupted : std::runtime_error {
   Interrupted() : std::runtime_error("interrupted") {}
 };
 
-// How many threads a fit may use when `requested` were asked for (0: all). One after a fork: the
-// OpenMP runtime of GCC hangs in a child whose parent, or any library in it, had started threads. The model is the
-// same.
+// How many threads a fit may use when `requested` were asked for (0: all). One after a fork: the OpenMP runtime of GCC
+// hangs in a child whose parent, or any library in it, had started threads. The model is the same.
 int usable_threads(int requested);
 
 // What every stage needs to run: how many threads, and whether the user still wants the result.

@@ -13,6 +13,7 @@ import joblib
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from test_losses import OwnSquare
 
 import frugalboost
 from frugalboost import GBFSClassifier, GBFSRegressor, ModelFileError
@@ -99,30 +100,16 @@ def test_subclasses_load_themselves(tmp_path):
     assert type(Mine.load(tmp_path / "model")) is Mine
 
 
-class Own:
-    def start(self, y, sample_weight):
-        return 0.0
-
-    def gradient(self, y, raw):
-        return raw - y
-
-    def curvature(self, y, raw):
-        return np.ones(len(y))
-
-    def inverse_link(self, raw):
-        return raw
-
-
 def test_a_loss_of_ones_own_must_be_passed(tmp_path):
     X, y = load_diabetes(return_X_y=True)
-    model = GBFSRegressor(loss=Own(), max_iter=3).fit(X, y)
+    model = GBFSRegressor(loss=OwnSquare(), max_iter=3).fit(X, y)
     model.save(tmp_path / "model")
-    with pytest.raises(ValueError, match=r"loss of its own, 'Own', .* load\(path, loss=...\)"):
+    with pytest.raises(ValueError, match=r"loss of its own, 'OwnSquare', .* load\(path, loss=...\)"):
         frugalboost.load(tmp_path / "model")
     GBFSRegressor(max_iter=3).fit(X, y).save(tmp_path / "plain")
     with pytest.raises(ValueError, match="load it without passing one"):
-        frugalboost.load(tmp_path / "plain", loss=Own())
-    loaded = GBFSRegressor.load(tmp_path / "model", loss=Own())
+        frugalboost.load(tmp_path / "plain", loss=OwnSquare())
+    loaded = GBFSRegressor.load(tmp_path / "model", loss=OwnSquare())
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
 
 

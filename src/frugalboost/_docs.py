@@ -31,13 +31,13 @@ min_samples_leaf : int or float, default=20
     The least total weight of a leaf: rows, where no weights are given. Weights that add up to little, such as
     normalised ones, need a fraction here.
 l2_regularization : float, default=0.0
-    Added to the denominator of every leaf value.
+    Added to the denominator of a Newton step.
 max_bins : int, default=255
     The most bins of a column, missing values apart; at most 255.
 %(loss)s
 leaf_values : {"newton", "gradient"}, default="newton"
     A Newton step, or the mean of the gradient as in the paper. Splits are the same criterion in both.
-    Losses without curvature use a quantile of the residuals with "newton".
+    Losses without curvature use a quantile of the residuals in both.
 init : {"prior", "zero"}, default="prior"
     Where boosting starts: at the best constant, or at zero as in the paper.
 stop : {"paid", "never"}, default="paid"

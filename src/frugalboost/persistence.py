@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from frugalboost import losses, model_file
 from frugalboost.boosting import Curve, Model, Purchases
-from frugalboost.costs import Cost
+from frugalboost.costs.resolve import is_structured
 from frugalboost.ensemble import Ensemble
 from frugalboost.fitting import Memory
 from frugalboost.model_file import ModelFileError
@@ -51,7 +51,7 @@ def save(estimator: GBFSBase, path: str | os.PathLike[str]) -> None:
         "best_iteration": model.best_iteration,
         "ending": model.ending,
         "seed": estimator._memory.seed,
-        "structured_costs": _is_structured(estimator.costs) or estimator._memory.lost_costs,
+        "structured_costs": is_structured(estimator.costs) or estimator._memory.lost_costs,
         "cost_unit": estimator.cost_unit_,
         "fingerprint": estimator._memory.fingerprint if estimator.warm_start else None,
     }
@@ -137,7 +137,6 @@ def _restore(estimator: GBFSBase, model: Model, description: dict[str, Any]) -> 
         estimator.classes_ = classes
     _require((classes is not None) == hasattr(type(estimator), "predict_proba"), "its classes do not fit its kind")
     estimator._publish(model)
-    names = tuple(estimator.feature_names_in_) if hasattr(estimator, "feature_names_in_") else None
     seed, fingerprint = description["seed"], description["fingerprint"]
     _require(seed is None or (type(seed) is int and 0 <= seed < 2**32), "its seed is not a number")
     known = isinstance(fingerprint, list) and [type(v) for v in fingerprint] == [int, str]
@@ -145,7 +144,7 @@ def _restore(estimator: GBFSBase, model: Model, description: dict[str, Any]) -> 
     estimator._memory = Memory(
         model,
         estimator._loss,
-        names,
+        estimator._names(),
         seed,
         lost_costs=bool(description["structured_costs"]),
         fingerprint=None if fingerprint is None else tuple(fingerprint),
@@ -206,10 +205,6 @@ def _require(condition: bool, otherwise: str) -> None:
         raise ModelFileError(otherwise)
 
 
-def _is_structured(costs: Any) -> bool:
-    return isinstance(costs, Cost) or callable(costs)
-
-
 _NOT_OF_THE_MODEL = ("n_jobs", "verbose")  # how a fit is run; a file must not depend on it
 
 
@@ -224,7 +219,7 @@ def _params_to_file(estimator: GBFSBase) -> dict[str, Any]:
         del params[name]
     if not isinstance(params["random_state"], int | np.integer | None):
         params["random_state"] = None  # a generator's state is of no use after fit
-    if _is_structured(params["costs"]):
+    if is_structured(params["costs"]):
         params["costs"] = estimator._model.paid_prices().tolist()
     elif hasattr(params["costs"], "items"):
         params["costs"] = dict(params["costs"].items())

@@ -23,6 +23,11 @@ def as_cost(costs: Any) -> Cost:
     return Prices(costs)
 
 
+def is_structured(costs: Any) -> bool:
+    """Tell objects and functions from plain lists of prices."""
+    return isinstance(costs, Cost) or callable(costs)
+
+
 def resolve(costs: Any, n_features: int, names: Sequence[str] | None) -> Resolved:
     """Resolve prices against a table.
 
@@ -51,4 +56,4 @@ def resolve(costs: Any, n_features: int, names: Sequence[str] | None) -> Resolve
         raise ValueError("costs: two columns of X have the same name. Rename one.")
     rules = cost.rules(FeatureTable(n_features, None if names is None else tuple(names)))
     start = np.sum([np.asarray(rule.prices) for rule in rules], axis=0)
-    return Resolved(rules, start, cost, costs is not None, isinstance(costs, Cost) or callable(costs))
+    return Resolved(rules, start, cost, costs is not None, is_structured(costs))
