@@ -9,8 +9,10 @@
 
 #include <cmath>
 #include <memory>
+#include <numeric>
 #include <optional>
 
+#include "ablation.hpp"
 #include "boosting.hpp"
 #include "kernels.hpp"
 #include "portable_math.hpp"
@@ -207,6 +209,13 @@ Lists lists_of(const Longs& begin, const Ints& items, size_t size, size_t limit)
   return lists;
 }
 
+std::vector<std::unique_ptr<PriceRule>> copies_of(const std::vector<const PriceRule*>& rules) {
+  if (rules.empty()) throw std::invalid_argument("At least one price rule is needed.");
+  std::vector<std::unique_ptr<PriceRule>> copies;
+  for (const PriceRule* rule : rules) copies.push_back(rule->copy());
+  return copies;
+}
+
 Thresholds thresholds_of(const Doubles& cuts, const Longs& offsets, const Flags& has_missing) {
   Thresholds t;
   t.cuts.assign(cuts.data(), cuts.data() + cuts.size());
@@ -226,6 +235,18 @@ struct PyBinned {
   Thresholds thresholds;
   BinnedMatrix matrix;
 };
+
+// Places along one side of a table; none given means all.
+std::vector<std::int64_t> places_of(const std::optional<Longs>& given, size_t size) {
+  std::vector<std::int64_t> places(given ? given->size() : size);
+  if (given)
+    std::copy_n(given->data(), given->size(), places.begin());
+  else
+    std::iota(places.begin(), places.end(), 0);
+  for (std::int64_t p : places)
+    if (p < 0 || static_cast<size_t>(p) >= size) throw std::invalid_argument("There is no such row or column.");
+  return places;
+}
 
 // Everything that fit was given, held in one place while boosting runs.
 struct PySample {
@@ -251,6 +272,11 @@ struct PyProgress {
   }
 };
 
+std::unique_ptr<Loss> loss_of(const nb::object& loss, int outputs, double parameter) {
+  if (nb::isinstance<nb::str>(loss)) return make_loss(nb::cast<std::string>(loss), outputs, parameter);
+  return std::make_unique<PythonLoss>(loss, outputs);
+}
+
 Boosted py_boost(const PyBinned& X, const Doubles& y, const std::optional<Doubles>& weights, const PyBinned* X_val,
                  const std::optional<Doubles>& y_val, const std::optional<Doubles>& weights_val, nb::object loss,
                  double loss_parameter, int outputs, const std::vector<const PriceRule*>& rules, double budget,
@@ -258,16 +284,10 @@ Boosted py_boost(const PyBinned& X, const Doubles& y, const std::optional<Double
   PySample train(X, y, weights);
   std::optional<PySample> validation;
   if (X_val) validation.emplace(*X_val, *y_val, weights_val);
-  std::vector<std::unique_ptr<PriceRule>> prices;
-  for (const PriceRule* rule : rules) {
+  for (const PriceRule* rule : rules)
     if (rule->prices().size() != X.matrix.columns()) throw std::invalid_argument("One price per column is needed.");
-    prices.push_back(rule->copy());
-  }
-  if (prices.empty()) throw std::invalid_argument("At least one price rule is needed.");
-  std::unique_ptr<Loss> chosen = nb::isinstance<nb::str>(loss)
-                                     ? make_loss(nb::cast<std::string>(loss), outputs, loss_parameter)
-                                     : std::make_unique<PythonLoss>(loss, outputs);
-  Ledger ledger(std::move(prices), budget);
+  std::unique_ptr<Loss> chosen = loss_of(loss, outputs, loss_parameter);
+  Ledger ledger(copies_of(rules), budget);
   Observer tell = [&](const Record& r) {
     if (!observer) return;
     nb::gil_scoped_acquire lock;
@@ -394,6 +414,24 @@ void bind_prices(nb::module_& m) {
             new (self) CallablePrices(vector_of(prices), phi);
           },
           "prices"_a, "phi"_a);
+  m.def(
+      "buy_all",
+      [](const std::vector<const PriceRule*>& rules, const Ints& features) {
+        const auto wanted = span_of<std::int32_t>(features);
+        for (std::int32_t f : wanted)
+          for (const PriceRule* rule : rules)
+            if (f < 0 || static_cast<size_t>(f) >= rule->prices().size())
+              throw std::invalid_argument("A feature that does not exist can't be bought.");
+        std::vector<int> order;
+        std::vector<double> paid;
+        for (const Purchase& p : buy_all(copies_of(rules), wanted)) {
+          order.push_back(p.feature);
+          paid.push_back(p.price);
+        }
+        return std::tuple(to_numpy(std::move(order)), to_numpy(std::move(paid)));
+      },
+      "rules"_a, "features"_a,
+      "Buy features one after another: (features, prices); those that can't be had are left out.");
 }
 
 void bind_binning(nb::module_& m) {
@@ -421,6 +459,16 @@ void bind_binning(nb::module_& m) {
             new (self) PyBinned{std::move(t), std::move(matrix)};
           },
           "X"_a, "cuts"_a, "offsets"_a, "has_missing"_a, "threads"_a)
+      .def(
+          "take",
+          [](const PyBinned& self, const std::optional<Longs>& columns, const std::optional<Longs>& rows, int threads) {
+            const auto c = places_of(columns, self.matrix.columns()), r = places_of(rows, self.matrix.rows());
+            return without_lock(threads, [&](Context& context) {
+              return PyBinned{self.thresholds.take(c), BinnedMatrix(self.matrix, c, r, context)};
+            });
+          },
+          "columns"_a.none(), "rows"_a.none(), "threads"_a,
+          "Some columns and rows, None for all; the same as binning that part of the table.")
       .def_prop_ro(
           "bytes",
           [](const PyBinned& b) {
@@ -524,6 +572,28 @@ void bind_predict(nb::module_& m) {
       "start"_a, "tree_begin"_a, "feature"_a, "left"_a, "missing_left"_a, "threshold"_a, "value"_a, "X"_a, "rules"_a,
       "bought"_a, "paid"_a, "last"_a, "threads"_a,
       "Price of what each row's paths look at: for each row, and the mean after each iteration.");
+  m.def(
+      "losses_without",
+      [](const Doubles& start, const Longs& tree_begin, const Ints& feature, const Ints& left,
+         const Flags& missing_left, const Doubles& threshold, const Doubles& value, const Doubles& weight,
+         const Matrix& X, const Doubles& y, const std::optional<Doubles>& weights, nb::object loss,
+         double loss_parameter, const Longs& hidden_begin, const Ints& hidden, size_t last, int threads) {
+        const EnsembleView view = view_of(start, tree_begin, feature, left, missing_left, threshold, value);
+        view.check(X.shape(1));
+        if (last > view.trees() || weight.size() != view.value.size() || y.size() != X.shape(0))
+          throw std::invalid_argument("Model, rows and targets do not fit together.");
+        const Weights w = Weights::from(weights ? span_of<double>(*weights) : std::span<const double>(), y.size());
+        const Target target{span_of<double>(y), &w};
+        const Lists lists = lists_of(hidden_begin, hidden, hidden_begin.size() - 1, X.shape(1));
+        std::unique_ptr<Loss> chosen = loss_of(loss, static_cast<int>(view.outputs()), loss_parameter);
+        return to_numpy(without_lock(threads, [&](Context& context) {
+          chosen->start(target, context);  // some losses find their parameter from the data
+          return losses_without(view, span_of<double>(weight), table_of(X), target, *chosen, lists, last, context);
+        }));
+      },
+      "start"_a, "tree_begin"_a, "feature"_a, "left"_a, "missing_left"_a, "threshold"_a, "value"_a, "weight"_a, "X"_a,
+      "y"_a, "weights"_a.none(), "loss"_a, "loss_parameter"_a, "hidden_begin"_a, "hidden"_a, "last"_a, "threads"_a,
+      "Mean loss as the model is, and with each list of features hidden from it.");
   m.def(
       "exp",
       [](const Doubles& v) {

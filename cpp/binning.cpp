@@ -215,4 +215,32 @@ BinnedMatrix::BinnedMatrix(const Table& table, const Thresholds& thresholds, Con
   });
 }
 
+Thresholds Thresholds::take(std::span<const std::int64_t> chosen) const {
+  Thresholds taken;
+  for (std::int64_t c : chosen) {
+    auto column = of(static_cast<size_t>(c));
+    taken.cuts.insert(taken.cuts.end(), column.begin(), column.end());
+    taken.offsets.push_back(static_cast<std::int64_t>(taken.cuts.size()));
+    taken.has_missing.push_back(has_missing[static_cast<size_t>(c)]);
+  }
+  return taken;
+}
+
+BinnedMatrix::BinnedMatrix(const BinnedMatrix& whole, std::span<const std::int64_t> columns,
+                           std::span<const std::int64_t> rows, Context& context)
+    : rows_(rows.size()), columns_(columns.size()), has_missing_(columns.size()) {
+  bins_.resize(groups() * kLanes * rows_);
+  for (std::int64_t c : columns) value_bins_.push_back(whole.value_bins(static_cast<size_t>(c)));
+  context.parallel_for(columns_, 2.0 * static_cast<double>(rows_ * columns_), [&](size_t c, int) {
+    const std::uint8_t* in = whole.column(static_cast<size_t>(columns[c]));
+    std::uint8_t* out = bins_.data() + (c / kLanes) * kLanes * rows_ + c % kLanes;
+    bool any_missing = false;
+    for (size_t r = 0; r < rows_; ++r) {
+      out[r * kLanes] = in[static_cast<size_t>(rows[r]) * kLanes];
+      any_missing |= out[r * kLanes] == value_bins_[c];
+    }
+    has_missing_[c] = any_missing;
+  });
+}
+
 }  // namespace frugal

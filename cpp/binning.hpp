@@ -21,6 +21,7 @@ struct Thresholds {
   std::span<const double> of(size_t column) const {
     return std::span(cuts).subspan(offsets[column], offsets[column + 1] - offsets[column]);
   }
+  Thresholds take(std::span<const std::int64_t> chosen) const;
 };
 
 // One bin for each value where at most `max_bins` are seen, else bins of about equal weight.
@@ -33,6 +34,9 @@ class BinnedMatrix {
   static constexpr int kLanes = 8;
 
   BinnedMatrix(const Table& table, const Thresholds& thresholds, Context& context);
+  // Some columns and some rows of another matrix, in the order given; the same as binning that part of the table.
+  BinnedMatrix(const BinnedMatrix& whole, std::span<const std::int64_t> columns, std::span<const std::int64_t> rows,
+               Context& context);
 
   size_t rows() const { return rows_; }
   size_t columns() const { return columns_; }

@@ -1,5 +1,7 @@
 #include "ledger.hpp"
 
+#include <algorithm>
+
 namespace frugal {
 
 Ledger::Ledger(std::vector<std::unique_ptr<PriceRule>> rules, double budget)
@@ -22,6 +24,18 @@ void Ledger::add_up() {
     prices_[f] = 0.0;
     if (owned_[f]) continue;
     for (const auto& rule : rules_) prices_[f] += rule->prices()[f];
+  }
+}
+
+std::vector<Purchase> buy_all(std::vector<std::unique_ptr<PriceRule>> rules, std::span<const std::int32_t> features) {
+  Ledger ledger(std::move(rules), kInfinity);
+  std::vector<std::int32_t> waiting(features.begin(), features.end());
+  while (true) {
+    auto next = std::find_if(waiting.begin(), waiting.end(),
+                             [&](std::int32_t f) { return ledger.can_buy(static_cast<size_t>(f)); });
+    if (next == waiting.end()) return ledger.purchases();
+    ledger.buy(static_cast<size_t>(*next), 0.0);
+    waiting.erase(next);
   }
 }
 

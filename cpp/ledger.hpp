@@ -51,4 +51,8 @@ class Ledger {
   double budget_, paid_ = 0.0;
 };
 
+// Buys some features by the rules, as far as possible in the order given: what has no price yet, because it waits for
+// another, is bought after that. Features that can never be had are left out.
+std::vector<Purchase> buy_all(std::vector<std::unique_ptr<PriceRule>> rules, std::span<const std::int32_t> features);
+
 }  // namespace frugal

@@ -43,6 +43,13 @@ init : {"prior", "zero"}, default="prior"
 stop : {"paid", "never"}, default="paid"
     "paid": a split is made only if its gain exceeds its price. "never": prices only steer which split is
     made, as in the authors' released code.
+n_features_to_select : int or None, default=None
+    Exactly so many features, or as many as gain anything: buy more, then sell the weakest back with refits on what is
+    owned, and fit on the rest (see docs/selection.md). A bag counts as one and is sold as one. mu is then only where
+    buying starts.
+refit : bool or "auto", default=False
+    Fit once more on the chosen features alone, all of them free from the start. "auto" keeps the better of the two by
+    validation loss, and needs validation rows. With ``n_features_to_select`` the last fit always is such a one.
 early_stopping : bool, default=False
     Stop when the validation loss has not fallen for ``n_iter_no_change`` iterations, and keep the best one.
 validation_fraction : float, default=0.1
@@ -55,7 +62,8 @@ warm_start : bool, default=False
     Go on from the last fit, with its features still owned: fitting twice with a growing ``max_iter`` gives the
     same model as one long fit.
 random_state : int, RandomState or None, default=None
-    Decides which rows are set aside by early stopping. Nothing else is random.
+    Decides which rows are set aside by early stopping, and the folds in which ``n_features_to_select`` weighs features.
+    Nothing else is random.
 n_jobs : int or None, default=None
     Threads; None means all cores. The model does not depend on it.
 verbose : int, default=0
@@ -90,6 +98,12 @@ history_ : dict of lists
     For every iteration, and for the start value as entry 0: "iteration", "train_loss", "validation_loss" (NaN without
     validation rows), "n_features", "price_paid", "prediction_price", "bought" (columns) and "raw_gain" (of the splits
     that bought them).
+refit_scores_ : dict or None
+    With ``refit`` or ``n_features_to_select``: "forward" (the model that bought) and "refit" (on the chosen features
+    alone), each with "n_features", "train_loss" and "validation_loss"; "kept" says which is the model.
+selling_ : dict of lists or None
+    With ``n_features_to_select``: on the way down "n_features", "loss" (held out, in the folds), "sold" (what was sold
+    next).
 n_features_in_ : int
     Number of columns seen in fit.
 feature_names_in_ : ndarray of str
@@ -109,13 +123,22 @@ def shared_descriptions(loss: str, more: str = "", attributes: str = "") -> Call
     attributes : str, default=""
         Attributes that only this class has.
     """
+    return fill_in(PARAMETERS % {"loss": loss, "more": more and f"\n{more}"}, attributes + ATTRIBUTES)
+
+
+def fill_in(parameters: str, attributes: str) -> Callable[[T], T]:
+    """Put descriptions in the place of ``<parameters>`` and ``<attributes>``.
+
+    Parameters
+    ----------
+    parameters, attributes : str
+        The descriptions, not indented.
+    """
 
     def fill(cls: T) -> T:
-        parameters = PARAMETERS % {"loss": loss, "more": more and f"\n{more}"}
         doc = cls.__doc__ or ""
         doc = doc.replace("    <parameters>", textwrap.indent(parameters.strip(), "    "))
-        doc = doc.replace("    <attributes>", textwrap.indent((attributes + ATTRIBUTES).strip(), "    "))
-        cls.__doc__ = doc
+        cls.__doc__ = doc.replace("    <attributes>", textwrap.indent(attributes.strip(), "    "))
         return cls
 
     return fill

@@ -6,23 +6,25 @@ import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from frugalboost import fitting, persistence
-from frugalboost.boosting import Model, Rows
-from frugalboost.costs import Cost, Costs, resolve
+from frugalboost import fitting, persistence, selection
+from frugalboost.costs import Cost, Costs, Resolved, resolve
 from frugalboost.data import check_weights, check_X, refuse_sparse
 from frugalboost.losses import BuiltIn, Loss, resolve_loss
 from frugalboost.params import Params
+from frugalboost.rows import Rows
+from frugalboost.selection import Outcome
 from frugalboost.threads import threads_for
 
 Floats = NDArray[np.float64]
@@ -57,6 +59,16 @@ def unchanged_on_error(estimator: BaseEstimator) -> Iterator[None]:
         raise
 
 
+@dataclass(frozen=True)
+class Checked:
+    """What fit was given, checked and turned into what the core reads."""
+
+    train: Rows
+    validation: Rows | None
+    loss: BuiltIn | Loss
+    outputs: int
+
+
 class GBFSBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     """What classifier and regressor share."""
 
@@ -74,6 +86,8 @@ class GBFSBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     leaf_values: str
     init: str
     stop: str
+    n_features_to_select: int | None
+    refit: bool | str
     early_stopping: bool
     validation_fraction: float
     n_iter_no_change: int
@@ -100,6 +114,8 @@ class GBFSBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         "init": [StrOptions({"prior", "zero"})],
         "stop": [StrOptions({"paid", "never"})],
         "loss": [str, BuiltIn, HasMethods(["gradient", "curvature"])],
+        "n_features_to_select": [Interval(Integral, 0, None, closed="left"), None],
+        "refit": ["boolean", StrOptions({"auto"})],
         "early_stopping": ["boolean"],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
@@ -170,39 +186,69 @@ class GBFSBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"y_val: {error}") from None
         return Rows(X_val, target, check_weights(sample_weight_val, X_val, "sample_weight_val"))
 
-    def _fit_rows(self, train: Rows, validation: Rows | None, loss: BuiltIn | Loss, outputs: int) -> Self:
+    def _fit_checked(self, checked: Checked) -> Self:
         memory = getattr(self, "_memory", None) if self.warm_start else None
-        model, self._memory = fitting.run(self._job(loss, outputs), train, validation, memory)
-        self._publish(model)
-        self._warn_if_nothing_bought(weighted=train.weights is not None)
+        job = self._job(checked.loss, checked.outputs)
+        outcome, self._memory = fitting.run(job, checked.train, checked.validation, memory)
+        self._publish(outcome)
+        self._warn_if_nothing_bought(weighted=checked.train.weights is not None)
+        self._warn_of_selection(outcome)
         return self
 
     def _job(self, loss: BuiltIn | Loss, outputs: int) -> fitting.Job:
-        if self.early_stopping and not (isinstance(loss, BuiltIn) or callable(getattr(loss, "value", None))):
+        if self.early_stopping and not _has_values(loss):
             raise ValueError("early_stopping=True needs the loss of every row: give your loss a method 'value'.")
+        if self.n_features_to_select is not None and not _has_values(loss):
+            raise ValueError("n_features_to_select needs the loss of every row: give your loss a method 'value'.")
+        if self.warm_start and (self.n_features_to_select is not None or self.refit):
+            raise ValueError(
+                "warm_start=True can't go on from a model that was refitted on its chosen features alone: "
+                "leave out n_features_to_select and refit, or warm_start."
+            )
         names = self._names()
         seed = int(check_random_state(self.random_state).randint(2**31 - 1)) if self.early_stopping else None
+        folds_seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
         return fitting.Job(
             params=Params.of(self),
             loss=loss,
             outputs=outputs,
             names=names,
-            costs=resolve(self.costs, self.n_features_in_, names),
+            costs=self._costs(),
             budget=np.inf if self.budget is None else float(self.budget),
             max_bins=int(self.max_bins),
             validation_fraction=float(self.validation_fraction),
             stratify=isinstance(self, ClassifierMixin),
             seed=seed,
+            folds_seed=folds_seed,
+            number=None if self.n_features_to_select is None else int(self.n_features_to_select),
+            refit=self.refit,
             remember=bool(self.warm_start),
             verbose=bool(self.verbose),
             threads=threads_for(self.n_jobs),
         )
 
+    def _like(self, **params: Any) -> Self:
+        """An unfitted copy that knows the table which this one has checked."""
+        copy: Self = clone(self).set_params(**params)
+        for name in ("n_features_in_", "feature_names_in_", "classes_"):
+            if hasattr(self, name):
+                setattr(copy, name, getattr(self, name))
+        return copy
+
+    def _holding(self, outcome: Outcome, seed: int | None, **params: Any) -> Self:
+        """A fitted copy that holds a model."""
+        copy = self._like(**params)
+        copy._memory = fitting.Memory(outcome.model, self._loss, self._names(), seed)
+        copy._publish(outcome)
+        return copy
+
     def _names(self) -> tuple[str, ...] | None:
         return tuple(self.feature_names_in_) if hasattr(self, "feature_names_in_") else None
 
-    def _publish(self, model: Model) -> None:
+    def _publish(self, outcome: Outcome) -> None:
         """Set the fitted attributes; Omega is the one at the best iteration."""
+        model = outcome.model
+        self.refit_scores_, self.selling_ = outcome.scores, outcome.selling
         best = model.best_iteration
         bought = model.purchases
         self._model = model
@@ -243,6 +289,8 @@ class GBFSBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
                 f"No split is possible: {total:g} {what} less than two leaves of "
                 f"min_samples_leaf={self.min_samples_leaf}. {remedy}."
             )
+        elif self.n_features_to_select == 0:
+            message = "n_features_to_select=0, so the model is a constant."
         elif self.best_iteration_ == 0:
             message = (
                 "No iteration was better on the validation rows than a constant, so the model is a constant and "
@@ -263,6 +311,29 @@ class GBFSBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             return
         category = NothingBoughtWarning if self.n_features_selected_ == 0 else UserWarning
         warnings.warn(message, category, stacklevel=5)  # the line that called fit
+
+    def _warn_of_selection(self, outcome: Outcome) -> None:
+        """Say where so many features could not be had, or are not worth having."""
+        if self.n_features_to_select is None or self.n_features_selected_ == 0:
+            return
+        owned = len(selection.Bags(self._costs(), self.selected_features_).owned)
+        if owned < self.n_features_to_select:
+            warnings.warn(
+                f"n_features_to_select={self.n_features_to_select}, but only {owned} gain anything in the model, or "
+                "can be had at these prices and this budget.",
+                UserWarning,
+                stacklevel=5,
+            )
+        if outcome.says_little:
+            warnings.warn(
+                "The features selected say little: on rows held out in the folds they predict no better than a "
+                "constant, as far as can be told. See selling_.",
+                UserWarning,
+                stacklevel=5,
+            )
+
+    def _costs(self) -> Resolved:
+        return resolve(self.costs, self.n_features_in_, self._names())
 
     # --------------------------------------------------------------------------------------- predicting
 
@@ -307,8 +378,7 @@ class GBFSBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         X = check_X(self, X, reset=False)
-        costs = resolve(self.costs, self.n_features_in_, self._names())
-        return self._model.path_prices(X, costs, self.best_iteration_, threads_for(self.n_jobs))[0]
+        return self._model.path_prices(X, self._costs(), self.best_iteration_, threads_for(self.n_jobs))[0]
 
     def transform(self, X: Any) -> Any:
         """Return only the columns that were bought.
@@ -396,6 +466,10 @@ class GBFSBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """
         estimator: Self = persistence.load_as(cls, path, loss=loss)
         return estimator
+
+
+def _has_values(loss: BuiltIn | Loss) -> bool:
+    return isinstance(loss, BuiltIn) or callable(getattr(loss, "value", None))
 
 
 def _by_rows(raw: Floats) -> Floats:

@@ -10,27 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frugalboost import _core
-from frugalboost.binning import Thresholds
 from frugalboost.costs import Resolved, resolve
 from frugalboost.ensemble import Ensemble
 from frugalboost.losses import BuiltIn, Loss
 from frugalboost.params import Params
+from frugalboost.rows import Rows
 
 Floats = NDArray[np.float64]
 Observer = Callable[[int, float, float, int, float], None]
 PRICED_CELLS = 2e6  # so many cells of the table, at most 200 rows, are asked what a prediction costs
-
-
-@dataclass(frozen=True)
-class Rows:
-    """A table, what is to be predicted, and how much each row counts (None: all the same)."""
-
-    X: NDArray[np.generic]
-    y: Floats
-    weights: Floats | None = None
-
-    def __len__(self) -> int:
-        return len(self.y)
 
 
 @dataclass(frozen=True)
@@ -99,8 +87,8 @@ class Task:
 
     train: Rows
     validation: Rows | None
-    thresholds: Thresholds
     binned: _core.BinnedMatrix
+    binned_validation: _core.BinnedMatrix | None
     loss: BuiltIn | Loss
     outputs: int
     costs: Resolved
@@ -111,12 +99,11 @@ class Task:
 def boost(task: Task, previous: Model | None, observer: Observer | None, threads: int) -> Model:
     """Grow trees for a task, going on from an earlier model where one is given."""
     validation = task.validation
-    binned_val = None if validation is None else task.thresholds.bin(validation.X, threads)
     grown = _core.boost(
         X=task.binned,
         y=task.train.y,
         weights=task.train.weights,
-        X_val=binned_val,
+        X_val=task.binned_validation,
         y_val=None if validation is None else validation.y,
         weights_val=None if validation is None else validation.weights,
         loss=task.loss.name if isinstance(task.loss, BuiltIn) else task.loss,
@@ -129,7 +116,11 @@ def boost(task: Task, previous: Model | None, observer: Observer | None, threads
         observer=observer,
         threads=threads,
     )
-    model = _joined(previous, grown, task.costs.start)
+    return priced(_joined(previous, grown, task.costs.start), task, threads)
+
+
+def priced(model: Model, task: Task, threads: int) -> Model:
+    """The model with what a prediction costs after each iteration, where prices were given."""
     if not task.costs.given:
         return model
     # On some rows, evenly spaced: this must not cost more than boosting does.

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frugalboost import _core
+from frugalboost.losses import BuiltIn, Loss
+from frugalboost.rows import Rows
 
 Floats = NDArray[np.float64]
 
@@ -82,6 +84,26 @@ class Ensemble:
         last = iterations * self.n_outputs
         rows, means = _core.path_prices(*self._walkable(), X, list(rules), bought, paid, last, threads)
         return np.asarray(rows), np.asarray(means)
+
+    def losses_without(
+        self, rows: Rows, loss: BuiltIn | Loss, hidden: Sequence[NDArray[np.int32]], iterations: int, threads: int
+    ) -> Floats:
+        """Mean loss on some rows, and then with each list of features hidden: both ways of a split are then taken."""
+        begin = np.concatenate([[0], np.cumsum([len(features) for features in hidden])]).astype(np.int64)
+        losses = _core.losses_without(
+            *self._walkable(),
+            self.weight,
+            rows.X,
+            rows.y,
+            rows.weights,
+            loss.name if isinstance(loss, BuiltIn) else loss,
+            loss.parameter if isinstance(loss, BuiltIn) else np.nan,
+            begin,
+            np.concatenate(hidden).astype(np.int32),
+            iterations * self.n_outputs,
+            threads,
+        )
+        return np.asarray(losses)
 
     def feature_gains(self, n_features: int, iterations: int) -> Floats:
         """Sum of the raw gains of every feature's splits."""

@@ -13,11 +13,11 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_consistent_length
 
 from frugalboost._docs import shared_descriptions
-from frugalboost.base import GBFSBase, unchanged_on_error
-from frugalboost.boosting import Rows
+from frugalboost.base import Checked, GBFSBase, unchanged_on_error
 from frugalboost.costs import Costs
 from frugalboost.data import check_weights, check_X, check_y, check_y_classes
 from frugalboost.losses import CLASSIFICATION, REGRESSION, BuiltIn, Loss
+from frugalboost.rows import Rows
 
 Floats = NDArray[np.float64]
 
@@ -79,6 +79,8 @@ class GBFSClassifier(ClassifierMixin, GBFSBase):  # type: ignore[misc]
         leaf_values: str = "newton",
         init: str = "prior",
         stop: str = "paid",
+        n_features_to_select: int | None = None,
+        refit: bool | str = False,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 20,
@@ -132,20 +134,31 @@ class GBFSClassifier(ClassifierMixin, GBFSBase):  # type: ignore[misc]
         array([0, 0, 0])
         """
         with unchanged_on_error(self):
-            loss = self._loss
-            X = check_X(self, X, reset=True)
-            y = check_y_classes(y)
-            check_consistent_length(X, y)
-            if not (self.warm_start and hasattr(self, "_memory")):
-                self.classes_ = np.unique(y)
-            if len(self.classes_) < 2:
-                raise ValueError(
-                    f"y has only one class, {self.classes_.tolist()[0]!r}; a classifier needs at least two classes."
-                )
-            weights = self._weights(X, y, sample_weight)
-            validation = self._validation_rows(X_val, y_val, sample_weight_val)
-            outputs = 1 if len(self.classes_) == 2 else len(self.classes_)
-            return self._fit_rows(Rows(X, self._encoded_target(y), weights), validation, loss, outputs)
+            return self._fit_checked(self._checked(X, y, sample_weight, X_val, y_val, sample_weight_val))
+
+    def _checked(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        X_val: Any = None,
+        y_val: ArrayLike | None = None,
+        sample_weight_val: ArrayLike | None = None,
+    ) -> Checked:
+        loss = self._loss
+        X = check_X(self, X, reset=True)
+        y = check_y_classes(y)
+        check_consistent_length(X, y)
+        if not (self.warm_start and hasattr(self, "_memory")):
+            self.classes_ = np.unique(y)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"y has only one class, {self.classes_.tolist()[0]!r}; a classifier needs at least two classes."
+            )
+        weights = self._weights(X, y, sample_weight)
+        validation = self._validation_rows(X_val, y_val, sample_weight_val)
+        outputs = 1 if len(self.classes_) == 2 else len(self.classes_)
+        return Checked(Rows(X, self._encoded_target(y), weights), validation, loss, outputs)
 
     def _weights(self, X: NDArray[np.generic], y: NDArray[Any], sample_weight: ArrayLike | None) -> Floats | None:
         weights = check_weights(sample_weight, X)
@@ -361,6 +374,8 @@ class GBFSRegressor(RegressorMixin, GBFSBase):  # type: ignore[misc]
         leaf_values: str = "newton",
         init: str = "prior",
         stop: str = "paid",
+        n_features_to_select: int | None = None,
+        refit: bool | str = False,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 20,
@@ -412,17 +427,28 @@ class GBFSRegressor(RegressorMixin, GBFSBase):  # type: ignore[misc]
         3
         """
         with unchanged_on_error(self):
-            loss = self._loss
-            X = check_X(self, X, reset=True)
-            target = self._encoded_target(y)
-            check_consistent_length(X, target)
-            weights = check_weights(sample_weight, X)
-            validation = self._validation_rows(X_val, y_val, sample_weight_val)
-            if isinstance(loss, BuiltIn):
-                loss.check_target(target if weights is None else target[weights > 0])
-                if validation is not None:
-                    loss.check_domain(validation.y, "y_val")
-            return self._fit_rows(Rows(X, target, weights), validation, loss, 1)
+            return self._fit_checked(self._checked(X, y, sample_weight, X_val, y_val, sample_weight_val))
+
+    def _checked(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        X_val: Any = None,
+        y_val: ArrayLike | None = None,
+        sample_weight_val: ArrayLike | None = None,
+    ) -> Checked:
+        loss = self._loss
+        X = check_X(self, X, reset=True)
+        target = self._encoded_target(y)
+        check_consistent_length(X, target)
+        weights = check_weights(sample_weight, X)
+        validation = self._validation_rows(X_val, y_val, sample_weight_val)
+        if isinstance(loss, BuiltIn):
+            loss.check_target(target if weights is None else target[weights > 0])
+            if validation is not None:
+                loss.check_domain(validation.y, "y_val")
+        return Checked(Rows(X, target, weights), validation, loss, 1)
 
     def _encoded_target(self, y: Any) -> Floats:
         return check_y(y)

@@ -9,13 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 
-from frugalboost import _core
+from frugalboost import selection
 from frugalboost.binning import Thresholds
-from frugalboost.boosting import Model, Rows, Task, boost
+from frugalboost.boosting import Model, Task, boost
 from frugalboost.costs import Resolved
 from frugalboost.losses import BuiltIn, Loss
 from frugalboost.params import Params
-from frugalboost.progress import ProgressLine
+from frugalboost.progress import ProgressLine, SellingLine
+from frugalboost.rows import Rows
+from frugalboost.selection import Outcome
 
 Floats = NDArray[np.float64]
 
@@ -40,6 +42,9 @@ class Job:
     validation_fraction: float
     stratify: bool
     seed: int | None  # decides which rows are set aside; None: none are
+    folds_seed: int  # decides the folds in which features are weighed
+    number: int | None  # of features to select; None: as many as pay
+    refit: bool | str
     remember: bool  # a continued fit may follow
     verbose: bool
     threads: int
@@ -84,10 +89,17 @@ _CANT_GO_ON = "warm_start=True, but the model to go on from"
 _START_ANEW = "Start anew with sklearn.base.clone(estimator)."
 
 
-def run(job: Job, train: Rows, validation: Rows | None, memory: Memory | None) -> tuple[Model, Memory]:
-    """Fit, or go on from what is remembered."""
-    if memory is not None:
-        memory.check(job)
+@dataclass(frozen=True)
+class Prepared:
+    """A task with all that was decided on the way to it."""
+
+    task: Task
+    thresholds: Thresholds
+    seed: int | None  # of the rows set aside
+
+
+def prepare(job: Job, train: Rows, validation: Rows | None, memory: Memory | None = None) -> Prepared:
+    """Set rows aside where the job wants it, and bin: once, however many fits follow."""
     train = _that_count(train)
     seed = job.seed if memory is None or memory.seed is None else memory.seed
     if validation is not None:
@@ -99,14 +111,41 @@ def run(job: Job, train: Rows, validation: Rows | None, memory: Memory | None) -
     if thresholds is None:
         thresholds = Thresholds.find(train.X, train.weights, job.max_bins, job.threads)
     binned = thresholds.bin(train.X, job.threads)
-    fingerprint = _fingerprint(job, train, validation, binned) if job.remember else None
+    binned_validation = None if validation is None else thresholds.bin(validation.X, job.threads)
+    task = Task(train, validation, binned, binned_validation, job.loss, job.outputs, job.costs, job.budget, job.params)
+    return Prepared(task, thresholds, seed)
+
+
+def run(job: Job, train: Rows, validation: Rows | None, memory: Memory | None) -> tuple[Outcome, Memory]:
+    """Fit, or go on from what is remembered."""
+    if memory is not None:
+        memory.check(job)
+    prepared = prepare(job, train, validation, memory)
+    if job.number is not None or job.refit:
+        outcome = _selected(prepared, job)
+        return outcome, Memory(outcome.model, job.loss, job.names, prepared.seed)
+    task = prepared.task
+    fingerprint = _fingerprint(job, task) if job.remember else None
     if memory is not None and memory.model.ending == "converged" and memory.fingerprint == fingerprint is not None:
-        return memory.model, memory  # one long fit would have stopped here too
-    previous = None if memory is None else memory.model
-    task = Task(train, validation, thresholds, binned, job.loss, job.outputs, job.costs, job.budget, job.params)
-    model = _with_progress(task, previous, job)
-    memory = Memory(model, job.loss, job.names, seed)
-    return model, replace(memory, thresholds=thresholds, fingerprint=fingerprint) if job.remember else memory
+        return Outcome(memory.model), memory  # one long fit would have stopped here too
+    model = _with_progress(task, None if memory is None else memory.model, job)
+    memory = Memory(model, job.loss, job.names, prepared.seed)
+    if job.remember:
+        memory = replace(memory, thresholds=prepared.thresholds, fingerprint=fingerprint)
+    return Outcome(model), memory
+
+
+def _selected(prepared: Prepared, job: Job) -> Outcome:
+    """Exactly so many features, or a second fit on those that were bought."""
+    task = prepared.task
+    if job.refit == "auto" and task.validation is None:
+        raise ValueError(
+            'refit="auto" compares validation losses: set early_stopping=True, or give fit X_val and y_val.'
+        )
+    if job.number is None:
+        return selection.forward(task, job.refit, None, job.threads)
+    tell = SellingLine() if job.verbose else None
+    return selection.sell_back(task, [job.number], job.folds_seed, None, job.threads, tell)[job.number]
 
 
 def _with_progress(task: Task, previous: Model | None, job: Job) -> Model:
@@ -143,12 +182,12 @@ def _set_aside(rows: Rows, job: Job, seed: int) -> tuple[Rows, Rows]:
     return Rows(*parts[0::2]), Rows(*parts[1::2])
 
 
-def _fingerprint(job: Job, train: Rows, validation: Rows | None, binned: _core.BinnedMatrix) -> tuple[int, str]:
+def _fingerprint(job: Job, task: Task) -> tuple[int, str]:
     """All that decides which trees are grown and kept, so that a converged fit is known again."""
-    checksum = zlib.crc32(np.asarray(binned.bytes).data)
-    arrays: list[NDArray[np.generic] | None] = [train.y, train.weights, job.costs.start]
-    if validation is not None:
-        arrays += [validation.X, validation.y, validation.weights]
+    checksum = zlib.crc32(np.asarray(task.binned.bytes).data)
+    arrays: list[NDArray[np.generic] | None] = [task.train.y, task.train.weights, job.costs.start]
+    if task.validation is not None:
+        arrays += [task.validation.X, task.validation.y, task.validation.weights]
     for array in arrays:
         checksum = zlib.crc32(b"" if array is None else array.tobytes(), checksum)
     return checksum, repr((replace(job.params, max_iter=0), job.costs.key, job.budget, job.loss))

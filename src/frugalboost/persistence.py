@@ -15,6 +15,7 @@ from frugalboost.costs.resolve import is_structured
 from frugalboost.ensemble import Ensemble
 from frugalboost.fitting import Memory
 from frugalboost.model_file import ModelFileError
+from frugalboost.selection import Outcome
 
 if TYPE_CHECKING:
     from frugalboost.base import GBFSBase
@@ -53,6 +54,8 @@ def save(estimator: GBFSBase, path: str | os.PathLike[str]) -> None:
         "seed": estimator._memory.seed,
         "structured_costs": is_structured(estimator.costs) or estimator._memory.lost_costs,
         "cost_unit": estimator.cost_unit_,
+        "refit_scores": estimator.refit_scores_,
+        "selling": estimator.selling_,
         "fingerprint": estimator._memory.fingerprint if estimator.warm_start else None,
     }
     try:
@@ -136,7 +139,10 @@ def _restore(estimator: GBFSBase, model: Model, description: dict[str, Any]) -> 
         _require(fits, "its classes do not fit its trees")
         estimator.classes_ = classes
     _require((classes is not None) == hasattr(type(estimator), "predict_proba"), "its classes do not fit its kind")
-    estimator._publish(model)
+    scores, selling = description["refit_scores"], description["selling"]
+    for record in (scores, selling):
+        _require(record is None or isinstance(record, dict), "its record of selection is not one")
+    estimator._publish(Outcome(model, scores, selling))
     seed, fingerprint = description["seed"], description["fingerprint"]
     _require(seed is None or (type(seed) is int and 0 <= seed < 2**32), "its seed is not a number")
     known = isinstance(fingerprint, list) and [type(v) for v in fingerprint] == [int, str]

@@ -66,3 +66,20 @@ class ProgressLine:
         self._stream.write(f"\r{self._pending:<100}" if self._in_place else f"{self._pending}\n")
         self._stream.flush()
         self._pending = ""
+
+
+class SellingLine:
+    """Prints how many features are left while features are sold back.
+
+    Examples
+    --------
+    >>> from frugalboost.progress import SellingLine
+    >>> line = SellingLine()
+    >>> line(12)
+    selling back: 12 features left
+    """
+
+    def __call__(self, left: int) -> None:
+        """So many are left."""
+        sys.stdout.write(f"selling back: {left} features left\n")
+        sys.stdout.flush()

@@ -150,6 +150,12 @@ class Bags(Cost):
             bag_prices.append(float(self.default))
         return (_core.BagPrices(*lists(bags_of), np.array(bag_prices), limit(self.most)),)
 
+    def bags(self, table: FeatureTable) -> tuple[tuple[int, ...], ...]:
+        """Columns of each bag; those that stand alone are bags of one."""
+        bags = [tuple(features) for features in self._members(table).values()]
+        in_one = {f for bag in bags for f in bag}
+        return (*bags, *((f,) for f in range(table.n) if f not in in_one))
+
     def _price(self, bag: Hashable) -> float:
         if hasattr(self.prices, "items"):
             return float(self.prices.get(bag, self.default))

@@ -153,6 +153,7 @@ class Resolved:
     cost: Cost
     given: bool  # False: nobody asked for prices, each is 1
     structured: bool  # an object or a function, not a plain list
+    bags: tuple[tuple[int, ...], ...] | None = None  # columns that are bought and sold together; None: each alone
 
     @property
     def key(self) -> str:
@@ -179,6 +180,10 @@ class Cost(ABC):
     @abstractmethod
     def rules(self, table: FeatureTable) -> tuple[_core.PriceRule, ...]:
         """Resolve against a table: names to columns, prices checked."""
+
+    def bags(self, table: FeatureTable) -> tuple[tuple[int, ...], ...] | None:
+        """Columns that come together; None where each stands alone."""
+        return None
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the arguments that this object was made with.
@@ -283,6 +288,10 @@ class Sum(Cost):
     def rules(self, table: FeatureTable) -> tuple[_core.PriceRule, ...]:
         """Resolve every term."""
         return tuple(rule for term in self.terms for rule in term.rules(table))
+
+    def bags(self, table: FeatureTable) -> tuple[tuple[int, ...], ...] | None:
+        """Bags of the first term that has any."""
+        return next((bags for bags in (term.bags(table) for term in self.terms) if bags is not None), None)
 
     def __repr__(self) -> str:
         return " + ".join(map(repr, self.terms))

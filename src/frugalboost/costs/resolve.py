@@ -54,6 +54,7 @@ def resolve(costs: Any, n_features: int, names: Sequence[str] | None) -> Resolve
     cost = as_cost(costs)
     if names is not None and len(set(names)) < len(names):
         raise ValueError("costs: two columns of X have the same name. Rename one.")
-    rules = cost.rules(FeatureTable(n_features, None if names is None else tuple(names)))
+    table = FeatureTable(n_features, None if names is None else tuple(names))
+    rules = cost.rules(table)
     start = np.sum([np.asarray(rule.prices) for rule in rules], axis=0)
-    return Resolved(rules, start, cost, costs is not None, is_structured(costs))
+    return Resolved(rules, start, cost, costs is not None, is_structured(costs), cost.bags(table))

@@ -1,0 +1,524 @@
+"""Estimators that choose mu, or the number of features, by cross-validation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import product
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, RegressorMixin, _fit_context, is_classifier
+from sklearn.feature_selection import SelectorMixin
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit, check_cv
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
+
+from frugalboost._docs import fill_in
+from frugalboost.base import Checked, GBFSBase, unchanged_on_error
+from frugalboost.data import refuse_sparse
+from frugalboost.estimators import GBFSClassifier, GBFSRegressor
+from frugalboost.parallel import Check, side_by_side
+from frugalboost.path import Course, check_mus, check_numbers, make_estimator, mu_grid, score_name
+from frugalboost.scoring import RowScorer
+from frugalboost.threads import threads_for
+
+Floats = NDArray[np.float64]
+T = TypeVar("T", bound=type)
+Split = tuple[NDArray[np.intp], NDArray[np.intp]]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What is tried: every depth with every value of mu or number of features, read off after some iterations."""
+
+    parameter: str
+    values: NDArray[Any]
+    depths: Sequence[int | None]
+    iterations: Sequence[int | None]  # None: as many as the fit keeps
+    mu_max: float | None = None  # of all rows; given: a mu means the same share of mu_max in every split
+
+    def candidates(self) -> list[dict[str, Any]]:
+        """Parameters of each candidate, in the order of the results."""
+        return [
+            {self.parameter: value.item(), "max_depth": depth} | ({} if t is None else {"max_iter": t})
+            for depth, value, t in product(self.depths, self.values, self.iterations)
+        ]
+
+
+class GBFSCVBase(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """What both share: folds, the rule, the refit on all rows, and delegation to the fitted estimator."""
+
+    _kind: ClassVar[type[GBFSBase]]
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimator": [GBFSBase, None],
+        "mus": ["array-like", None],
+        "n_mus": [Interval(Integral, 1, None, closed="left")],
+        "eps": [Interval(Real, 0, 1, closed="neither")],
+        "n_features_to_select": [Interval(Integral, 0, None, closed="left"), "array-like", None],
+        "max_depths": ["array-like", None],
+        "max_iters": ["array-like", None],
+        "cv": ["cv_object"],
+        "scoring": [str, callable, None],
+        "rule": [StrOptions({"min", "1se"})],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        estimator: GBFSBase | None = None,
+        *,
+        mus: ArrayLike | None = None,
+        n_mus: int = 20,
+        eps: float = 1e-3,
+        n_features_to_select: int | Sequence[int] | None = None,
+        max_depths: Sequence[int | None] | None = None,
+        max_iters: Sequence[int] | None = None,
+        cv: Any = None,
+        scoring: Any = None,
+        rule: str = "min",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.mus = mus
+        self.n_mus = n_mus
+        self.eps = eps
+        self.n_features_to_select = n_features_to_select
+        self.max_depths = max_depths
+        self.max_iters = max_iters
+        self.cv = cv
+        self.scoring = scoring
+        self.rule = rule
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # ------------------------------------------------------------------------------------------ fitting
+
+    @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
+    def fit(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, *, groups: ArrayLike | None = None
+    ) -> Self:
+        """Choose by cross-validation, then fit on all rows.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Numbers; NaN is a value of its own.
+        y : array-like of shape (n_samples,)
+            Class labels or numbers.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights, for the fits and for the scores.
+        groups : array-like of shape (n_samples,), default=None
+            For a splitter that keeps groups together.
+
+        Returns
+        -------
+        self
+            Fitted.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from frugalboost import GBFSRegressor, GBFSRegressorCV
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> model = GBFSRegressorCV(GBFSRegressor(max_iter=50), n_mus=5, random_state=0).fit(X, y)
+        >>> model.n_features_selected_
+        5
+        """
+        with unchanged_on_error(self):
+            template = self._template()
+            checked = template._checked(X, y, sample_weight)
+            splits = self._splits(X, y, groups, template, checked)
+            grid = self._grid(template, checked)
+            self._choose(template, checked, splits, grid, sample_weight is not None)
+            final = template.set_params(**self.best_params_, n_jobs=self.n_jobs)
+            self.estimator_ = final._fit_checked(checked)
+            for name, value in vars(final).items():
+                if name.endswith("_"):
+                    setattr(self, name, value)
+            return self
+
+    def _template(self) -> GBFSBase:
+        if self.estimator is not None and not isinstance(self.estimator, self._kind):
+            raise TypeError(
+                f"{type(self).__name__} needs a {self._kind.__name__} as estimator, not a "
+                f"{type(self.estimator).__name__}."
+            )
+        return make_estimator(self._kind() if self.estimator is None else self.estimator, [], {})
+
+    def _splits(self, X: Any, y: Any, groups: Any, template: GBFSBase, checked: Checked) -> list[Split]:
+        if groups is not None:
+            check_consistent_length(y, groups)
+        cv = self.cv
+        if cv is None:
+            seed = check_random_state(self.random_state).randint(2**31 - 1)
+            kind = StratifiedShuffleSplit if is_classifier(self) else ShuffleSplit
+            cv = kind(5, test_size=0.2, random_state=seed)
+        splitter = check_cv(cv, y, classifier=is_classifier(self))
+        splits = list(splitter.split(checked.train.X, np.asarray(y), groups))
+        for number, (train, _) in enumerate(splits):
+            _check_classes(template, checked, train, number)
+        return splits
+
+    def _grid(self, template: GBFSBase, checked: Checked) -> Grid:
+        depths = [template.max_depth] if self.max_depths is None else list(self.max_depths)
+        iterations = [None] if self.max_iters is None else sorted({int(t) for t in self.max_iters})
+        if not depths or not iterations:
+            raise ValueError("max_depths and max_iters must not be empty lists.")
+        if self.n_features_to_select is not None:
+            return Grid("n_features_to_select", np.array(check_numbers(self.n_features_to_select)), depths, iterations)
+        if self.mus is not None:
+            return Grid("mu", check_mus(self.mus), depths, iterations)
+        mu_max = Course(template, checked, threads_for(self.n_jobs)).mu_max
+        return Grid("mu", mu_grid(mu_max, self.n_mus, self.eps), depths, iterations, mu_max)
+
+    def _choose(self, template: GBFSBase, checked: Checked, splits: list[Split], grid: Grid, weighted: bool) -> None:
+        """Score every candidate on every split, and apply the rule."""
+        scorer = RowScorer(check_scoring(template, scoring=self.scoring), weighted)
+        threads = threads_for(self.n_jobs)
+        longest = {} if self.max_iters is None else {"max_iter": max(t for t in grid.iterations if t is not None)}
+        works = []
+        for train, test in splits:
+            for depth in grid.depths:
+                fold = Fold(template, checked, train, test, {"max_depth": depth} | longest, threads)
+                works += [partial(fold.run, scorer, values, grid) for values in fold.portions(grid)]
+        results = side_by_side(works, threads, bool(self.verbose))
+        table = np.array([row for part in results for row in part]).reshape(len(splits), -1, 5)
+        self._publish_results(table, grid, score_name(template, self.scoring))
+
+    def _publish_results(self, table: Floats, grid: Grid, scoring: str) -> None:
+        """``table``: by split and candidate the score, features, price, held-out loss and iterations."""
+        scores = table[:, :, 0]
+        mean, n = scores.mean(axis=0), len(scores)
+        std = scores.std(axis=0, ddof=1) if n > 1 else np.zeros_like(mean)
+        candidates = grid.candidates()
+        self.cv_results_ = {
+            "params": candidates,
+            **{f"param_{name}": np.array([c[name] for c in candidates], dtype=object) for name in candidates[0]},
+            **{f"split{i}_test_score": row for i, row in enumerate(scores)},
+            "mean_test_score": mean,
+            "std_test_score": std,
+            "se_test_score": std / np.sqrt(n),
+            "mean_n_features": table[:, :, 1].mean(axis=0),
+            "mean_price": table[:, :, 2].mean(axis=0),
+            "mean_test_loss": table[:, :, 3].mean(axis=0),
+            "mean_n_iter": table[:, :, 4].mean(axis=0),
+        }
+        self.scoring_ = scoring
+        self.best_index_ = chosen_index(self.cv_results_, self.rule)
+        self.best_params_ = candidates[self.best_index_]
+        self.best_score_ = float(mean[self.best_index_])
+        self.n_splits_ = n
+
+    # --------------------------------------------------------------------------------------- delegation
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict with the model fitted on all rows.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Classes or numbers.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from frugalboost import GBFSRegressorCV
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> GBFSRegressorCV(n_mus=3, random_state=0).fit(X, y).predict(X).shape
+        (442,)
+        """
+        check_is_fitted(self)
+        answer: NDArray[Any] = self.estimator_.predict(X)
+        return answer
+
+    def transform(self, X: Any) -> Any:
+        """Return only the columns that were chosen.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray or data frame of shape (n_samples, n_features_selected_)
+            As :meth:`set_output` says.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from frugalboost import GBFSRegressorCV
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> GBFSRegressorCV(n_features_to_select=2, random_state=0).fit(X, y).transform(X).shape
+        (442, 2)
+        """
+        refuse_sparse(X, "X")
+        return super().transform(X)
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        support: NDArray[np.bool_] = self.estimator_.support_
+        return support
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "estimator_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = False
+        tags.target_tags.required = True
+        return tags
+
+
+PARAMETERS = """\
+estimator : %(estimator)s or None, default=None
+    Settings of all fits; None: the defaults. Its own mu is not used.
+mus : array-like or None, default=None
+    Values of mu to try, in the estimator's ``mu_unit``. None: ``n_mus`` values from mu_max down to ``eps * mu_max``,
+    each the same factor smaller.
+n_mus : int, default=20
+    How many. In each split they are the same shares of that split's own mu_max.
+eps : float, default=1e-3
+    The smallest mu as a share of mu_max.
+n_features_to_select : int, sequence of int or None, default=None
+    Numbers of features to try instead of mus: buy many, then sell the weakest back. A single number is scored and
+    fitted, and leaves the choice to ``max_depths`` and ``max_iters``.
+max_depths : sequence of int or None, default=None
+    Depths to try besides; None: the estimator's.
+max_iters : sequence of int or None, default=None
+    Numbers of iterations to try besides. They cost no further fits: the longest is cut. None: the estimator's.
+cv : int, splitter, iterable or None, default=None
+    Any splitter of scikit-learn. None: 5 random splits into 80 and 20 percent, as in the paper, stratified for classes.
+scoring : str, callable or None, default=None
+    Any scorer of scikit-learn; None is the estimator's own, %(score)s.
+rule : {"min", "1se"}, default="min"
+    "min": the best mean score. "1se": the cheapest model whose mean score is within one standard error of the best.
+n_jobs : int or None, default=None
+    Threads; None means all cores. The model does not depend on it.
+random_state : int, RandomState or None, default=None
+    Decides the random splits where ``cv`` is None.
+verbose : int, default=0
+    1 shows a line of progress.
+"""
+
+ATTRIBUTES = """\
+estimator_ : %(estimator)s
+    Fitted on all rows with the parameters chosen. Its fitted attributes (``support_``, ``selected_features_``,
+    ``total_cost_``, ``mu_``, ``history_`` and all others) are attributes of this object too.
+best_params_ : dict
+    The parameters chosen.
+best_index_ : int
+    Their place in ``cv_results_``.
+best_score_ : float
+    Their mean score over the splits.
+cv_results_ : dict of arrays
+    For each candidate "params", scores of each split, "mean_test_score", "std_test_score", "se_test_score" (of the
+    mean), "mean_n_features", "mean_price", "mean_test_loss" (NaN with early stopping inside the splits) and
+    "mean_n_iter".
+scoring_ : str
+    Name of the score.
+n_splits_ : int
+    Number of splits.
+"""
+
+
+def described(estimator: str, score: str) -> Callable[[T], T]:
+    """Fill ``<parameters>`` and ``<attributes>`` in a class's docstring."""
+    words = {"estimator": estimator, "score": score}
+    return fill_in(PARAMETERS % words, ATTRIBUTES % words)
+
+
+@described("GBFSClassifier", "accuracy")
+class GBFSClassifierCV(ClassifierMixin, GBFSCVBase):  # type: ignore[misc]
+    """A classifier whose mu, or number of features, is chosen by cross-validation.
+
+    Bins and owned features are fresh in every split; held-out rows are only scored. The last fit is on all rows.
+
+    Parameters
+    ----------
+    <parameters>
+
+    Attributes
+    ----------
+    <attributes>
+    classes_ : ndarray
+        The class labels.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from frugalboost import GBFSClassifier, GBFSClassifierCV
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> search = GBFSClassifierCV(GBFSClassifier(max_iter=50), n_mus=6, rule="1se", random_state=0)
+    >>> search.fit(X, y).n_features_selected_
+    4
+    """
+
+    _kind = GBFSClassifier
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probability of every class.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from frugalboost import GBFSClassifierCV
+        >>> X, y = load_iris(return_X_y=True)
+        >>> GBFSClassifierCV(n_mus=3, random_state=0).fit(X, y).predict_proba(X).shape
+        (150, 3)
+        """
+        check_is_fitted(self)
+        answer: Floats = self.estimator_.predict_proba(X)
+        return answer
+
+    def decision_function(self, X: Any) -> Floats:
+        """Return raw predictions.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            As ``GBFSClassifier.decision_function``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from frugalboost import GBFSClassifierCV
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> GBFSClassifierCV(n_mus=3, random_state=0).fit(X, y).decision_function(X).shape
+        (569,)
+        """
+        check_is_fitted(self)
+        answer: Floats = self.estimator_.decision_function(X)
+        return answer
+
+
+@described("GBFSRegressor", "R2")
+class GBFSRegressorCV(RegressorMixin, GBFSCVBase):  # type: ignore[misc]
+    """A regressor whose mu, or number of features, is chosen by cross-validation.
+
+    Bins and owned features are fresh in every split; held-out rows are only scored. The last fit is on all rows.
+
+    Parameters
+    ----------
+    <parameters>
+
+    Attributes
+    ----------
+    <attributes>
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from frugalboost import GBFSRegressor, GBFSRegressorCV
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> search = GBFSRegressorCV(GBFSRegressor(max_iter=50), n_mus=6, rule="1se", random_state=0).fit(X, y)
+    >>> search.get_feature_names_out()
+    array(['bmi', 'bp', 's5'], dtype=object)
+    """
+
+    _kind = GBFSRegressor
+
+
+class Fold:
+    """One split: its training rows are binned by themselves, its held-out rows only scored."""
+
+    def __init__(
+        self,
+        template: GBFSBase,
+        checked: Checked,
+        train: NDArray[np.intp],
+        test: NDArray[np.intp],
+        params: dict[str, Any],
+        threads: int,
+    ) -> None:
+        self.held_out = checked.train.at(test)
+        inner = template._like(**params)
+        # The validation loss is only recorded, unless rows of the training part are set aside for early stopping.
+        validation = None if inner.early_stopping else self.held_out
+        self.course = Course(inner, replace(checked, train=checked.train.at(train), validation=validation), threads)
+
+    def portions(self, grid: Grid) -> list[NDArray[Any]]:
+        """Values whose fits may run apart: each mu by itself; numbers of features are one run of selling back."""
+        return [grid.values[i : i + 1] for i in range(len(grid.values))] if grid.parameter == "mu" else [grid.values]
+
+    def scale(self, grid: Grid) -> float:
+        """Factor on mu. Without it the largest mu, where all rows buy nothing, would buy in half of the splits."""
+        return 1 if not grid.mu_max else self.course.mu_max / grid.mu_max
+
+    def run(
+        self, scorer: RowScorer, values: NDArray[Any], grid: Grid, check: Check | None, threads: int
+    ) -> list[tuple[float, ...]]:
+        """Fit, and read off score, features, price, held-out loss and iterations for every number of iterations."""
+        rows: list[tuple[float, ...]] = []
+        values = values * self.scale(grid)
+        for value, outcome in zip(values, self.course.outcomes(grid.parameter, values, check, threads), strict=True):
+            for t in grid.iterations:
+                model = outcome.model
+                if t is not None:
+                    model = replace(model, best_iteration=min(t, model.n_iterations))
+                fitted = self.course.fitted(replace(outcome, model=model), **{grid.parameter: value.item()})
+                loss = model.curve.validation_loss[model.best_iteration]
+                score = scorer(fitted, self.held_out)
+                rows.append((score, fitted.n_features_selected_, fitted.total_cost_, loss, model.best_iteration))
+        return rows
+
+
+def _check_classes(template: GBFSBase, checked: Checked, train: NDArray[np.intp], number: int) -> None:
+    """A class that a training part lacks can't be learned there; with one class left nothing can."""
+    if not is_classifier(template):
+        return
+    part = checked.train.at(train)
+    seen = np.unique(part.y if part.weights is None else part.y[part.weights > 0])
+    if len(seen) < 2:
+        raise ValueError(
+            f"Split {number} of cv has training rows of one class only. Use a stratified splitter, fewer splits, or "
+            "more rows of the rare classes."
+        )
+
+
+def chosen_index(results: dict[str, Any], rule: str) -> int:
+    """Index of the best mean score; with "1se" of the cheapest candidate within one standard error of it."""
+    mean = results["mean_test_score"]
+    if np.isnan(mean).all():
+        raise ValueError("Every score is NaN: the scorer can't judge these models. Give another scoring.")
+    # Of equal scores the cheaper model wins, then the one with fewer features, then the earlier candidate.
+    order = np.lexsort((results["mean_n_features"], results["mean_price"], -np.nan_to_num(mean, nan=-np.inf)))
+    best = int(order[0])
+    if rule == "min":
+        return best
+    enough = np.flatnonzero(mean >= mean[best] - results["se_test_score"][best])
+    order = np.lexsort((-mean[enough], results["mean_n_features"][enough], results["mean_price"][enough]))
+    return int(enough[order[0]])

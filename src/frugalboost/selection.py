@@ -1,0 +1,255 @@
+"""The best k features, not the first k: buy more than k, then sell the weakest back.
+
+Buying is greedy and takes correlated twins. So features are weighed in folds of the training rows: models are fitted on
+what is owned, and each feature is hidden from them on the rows they were not fitted on. What is missed least is sold.
+docs/selection.md says what else was tried, with numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frugalboost import _core
+from frugalboost.boosting import Model, Observer, Purchases, Task, boost, priced
+from frugalboost.costs import Resolved, resolve
+from frugalboost.weighing import Scale, narrowed
+
+Floats = NDArray[np.float64]
+Columns = NDArray[np.int64]
+Bag = tuple[int, ...]
+
+SHARE_SOLD = 0.2  # of what is owned, at once, while much is owned
+PLENTY = 5  # times as many are bought as are wanted
+FEW = 20  # from here on one at a time
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A model, and how it came about."""
+
+    model: Model
+    scores: dict[str, Any] | None = None  # of the model that bought, and of the one refitted on its features
+    selling: dict[str, list[Any]] | None = None
+    says_little: bool = False  # in the folds the features are no better than a constant, for all we know
+
+
+def forward(task: Task, refit: bool | str, observer: Observer | None, threads: int) -> Outcome:
+    """Buy at a fixed mu, and where asked for fit once more on the chosen features alone."""
+    model = boost(task, None, observer, threads)
+    if not refit:
+        return Outcome(model)
+    chosen = np.sort(model.bought_until(model.best_iteration)).astype(np.int64)
+    again = fit_on(task, chosen, model, observer, threads)
+    keep = "refit"
+    if refit == "auto" and not _validation_loss(again) < _validation_loss(model):
+        keep = "forward"
+    return Outcome(again if keep == "refit" else model, _scores(model, again, keep))
+
+
+def _scores(model: Model, again: Model, keep: str) -> dict[str, Any]:
+    return {"forward": _score(model), "refit": _score(again), "kept": keep}
+
+
+def _score(model: Model) -> dict[str, Any]:
+    best = model.best_iteration
+    return {
+        "n_features": int(model.curve.n_features[best]),
+        "train_loss": float(model.curve.train_loss[best]),
+        "validation_loss": float(model.curve.validation_loss[best]),
+    }
+
+
+def _validation_loss(model: Model) -> float:
+    return float(model.curve.validation_loss[model.best_iteration])
+
+
+# ------------------------------------------------------------------------------------- fits on some columns
+
+
+def fit_on(task: Task, columns: Columns, bought: Model, observer: Observer | None, threads: int) -> Model:
+    """Fit on some columns, all free, with the task's settings; the model is one of the whole table.
+
+    ``bought`` is the model of the whole table that led here: mu_max is a matter of all columns.
+    """
+    if not len(columns):
+        return _constant(task, observer, threads)
+    model = boost(narrowed(task, columns, threads), None, observer, threads)
+    ensemble = replace(model.ensemble, feature=_renamed(model.ensemble.feature, columns))
+    used = columns[model.purchases.feature].astype(np.int32)
+    order, paid = _core.buy_all(list(task.costs.rules), used)
+    order, paid = np.asarray(order), np.asarray(paid)
+    if len(order) < len(used):  # something waits for a feature that was sold
+        return fit_on(task, np.sort(order).astype(np.int64), bought, observer, threads)
+    place = {int(f): i for i, f in enumerate(used)}
+    when = [place[int(f)] for f in order]
+    purchases = Purchases(order, paid, model.purchases.gain[when], model.purchases.iteration[when])
+    cost = np.array([paid[purchases.iteration <= i].sum() for i in range(model.n_iterations + 1)])
+    wide = replace(
+        model,
+        ensemble=ensemble,
+        purchases=purchases,
+        curve=replace(model.curve, cost=cost),
+        prices=task.costs.start,
+        mu_max=bought.mu_max,
+        impurity=bought.impurity,
+    )
+    return priced(wide, task, threads)
+
+
+def _constant(task: Task, observer: Observer | None, threads: int) -> Model:
+    nothing = resolve(np.full(len(task.costs.start), np.inf), len(task.costs.start), None)
+    model = boost(replace(task, costs=nothing), None, observer, threads)
+    return replace(model, prices=task.costs.start)
+
+
+def _renamed(feature: NDArray[np.int32], columns: Columns) -> NDArray[np.int32]:
+    return np.where(feature >= 0, columns[feature], -1).astype(np.int32)
+
+
+# -------------------------------------------------------------------------------------------- selling back
+
+
+class Bags:
+    """What can be sold: bags of columns, or single columns. A bag's own columns are those in no other bag owned."""
+
+    def __init__(self, costs: Resolved, columns: NDArray[np.integer[Any]]) -> None:
+        wanted = set(columns.tolist())
+        all_bags = costs.bags if costs.bags is not None else tuple((int(c),) for c in columns)
+        owned = (tuple(c for c in bag if c in wanted) for bag in all_bags)
+        self.owned: list[Bag] = sorted({bag for bag in owned if bag})
+        self._prices = costs.start
+
+    def columns(self) -> Columns:
+        """All columns of the bags owned."""
+        return np.array(sorted({c for bag in self.owned for c in bag}), dtype=np.int64)
+
+    def own_columns(self) -> list[Columns]:
+        """For each bag the columns that would go with it."""
+        count: dict[int, int] = {}
+        for bag in self.owned:
+            for c in bag:
+                count[c] = count.get(c, 0) + 1
+        return [np.array([c for c in bag if count[c] == 1], dtype=np.int64) for bag in self.owned]
+
+    def prices(self) -> Floats:
+        """Price of each bag, before anything is bought."""
+        return np.array([self._prices[list(bag)].min() for bag in self.owned])
+
+
+class Selling:
+    """The way down: the weakest bag is sold, again and again."""
+
+    def __init__(self, scale: Scale, bags: Bags, task: Task, tell: Teller | None) -> None:
+        self._scale, self._bags, self._task, self._tell = scale, bags, task, tell
+        self.n_features: list[int] = []
+        self.loss: list[float] = []
+        self.sold: list[list[int]] = []
+
+    def down_to(self, number: int) -> Columns:
+        """Sell until so many bags are left, and the budget is kept; return their columns."""
+        while len(self._bags.owned) > number:
+            self._sell(len(self._bags.owned) - number)
+        while self._bags.owned and _price(self._task, self._bags.columns()) > self._task.budget * (1 + 1e-9):
+            self._sell(1)
+        return self._bags.columns()
+
+    def _sell(self, most: int) -> None:
+        bags = self._bags
+        columns, own = bags.columns(), bags.own_columns()
+        at_once = 1 if len(own) <= FEW else max(1, int(SHARE_SOLD * len(own)))
+        missed = self._scale.missed(columns, own)
+        prices = bags.prices()
+        with np.errstate(divide="ignore", invalid="ignore"):
+            worth = np.where(missed > 0, missed / prices, missed * prices)
+        worth = np.where(np.isnan(worth), 0.0, worth)
+        weakest = np.argsort(worth, kind="stable")[: min(at_once, most)]
+        self.n_features.append(len(columns))
+        self.loss.append(self._scale.loss(columns))
+        self.sold.append([int(c) for i in weakest for c in own[i]])
+        bags.owned = [bag for i, bag in enumerate(bags.owned) if i not in set(weakest.tolist())]
+        if self._tell is not None:
+            self._tell(len(bags.owned))
+
+    def steps(self) -> dict[str, list[Any]]:
+        """What was sold, and the held-out loss before."""
+        return {"n_features": list(self.n_features), "loss": list(self.loss), "sold": list(self.sold)}
+
+
+Teller = Callable[[int], None]
+
+
+def sell_back(
+    task: Task, numbers: Sequence[int], seed: int, observer: Observer | None, threads: int, tell: Teller | None = None
+) -> dict[int, Outcome]:
+    """For each number of features (bags, where there are bags) the best model found.
+
+    Parameters
+    ----------
+    task : Task
+        The whole table, its prices and the mu at which buying starts.
+    numbers : sequence of int
+        How many features to keep.
+    seed : int
+        Decides the folds.
+    observer : callable or None
+        Called by every fit, so that it can be ended.
+    threads : int
+        Threads.
+    tell : callable or None
+        Told how many features are left.
+    """
+    bought = _buy_enough(task, max(numbers, default=0), observer, threads)
+    scale = Scale(task, seed, observer, threads)
+    selling = Selling(scale, Bags(task.costs, _columns_of(bought)), task, tell)
+    out = {}
+    for k in sorted(set(numbers), reverse=True):
+        first = boost(_at_most(task, k), None, observer, threads)
+        kept, rival = selling.down_to(k), _columns_of(first)
+        fair = _price(task, rival) <= _price(task, kept)  # never pay more for what was bought first
+        if fair and len(rival) and scale.loss(rival) < scale.loss(kept):
+            kept = rival
+        again = fit_on(task, kept, bought, observer, threads)
+        keep = "forward" if fair and _validation_loss(first) < _validation_loss(again) else "refit"
+        chosen = replace(first if keep == "forward" else again, mu_max=bought.mu_max)
+        little = len(kept) > 0 and scale.says_little(kept)
+        out[k] = Outcome(chosen, _scores(first, again, keep), selling.steps(), little)
+    return out
+
+
+def _price(task: Task, columns: Columns) -> float:
+    """What columns cost together."""
+    return float(np.sum(_core.buy_all(list(task.costs.rules), columns.astype(np.int32))[1]))
+
+
+def _columns_of(model: Model) -> Columns:
+    return np.sort(model.bought_until(model.best_iteration)).astype(np.int64)
+
+
+def _buy_enough(task: Task, number: int, observer: Observer | None, threads: int) -> Model:
+    """Buy at the task's mu, and at smaller ones until several times as much is owned as is wanted."""
+    mu = task.params.mu
+    while True:
+        model = boost(replace(task, budget=np.inf, params=replace(task.params, mu=mu)), None, observer, threads)
+        if mu == 0 or len(Bags(task.costs, _columns_of(model)).owned) >= PLENTY * number:
+            return model
+        mu = mu / 10 if mu > 1e-3 * model.mu_max else 0.0
+
+
+def _at_most(task: Task, number: int) -> Task:
+    """The task with so many purchases at most; a bag is one."""
+    n = len(task.costs.start)
+    bags = task.costs.bags or tuple((c,) for c in range(n))
+    of: list[list[int]] = [[] for _ in range(n)]
+    for i, bag in enumerate(bags):
+        for c in bag:
+            of[c].append(i)
+    begin = np.concatenate([[0], np.cumsum([len(own) for own in of])]).astype(np.int64)
+    items = np.array([i for own in of for i in own], dtype=np.int32)
+    rule = _core.BagPrices(begin, items, np.zeros(len(bags)), float(number))
+    costs = replace(task.costs, rules=(*task.costs.rules, rule))
+    return replace(task, costs=costs, params=replace(task.params, mu=0.0))
