@@ -595,6 +595,21 @@ void bind_predict(nb::module_& m) {
       "y"_a, "weights"_a.none(), "loss"_a, "loss_parameter"_a, "hidden_begin"_a, "hidden"_a, "last"_a, "threads"_a,
       "Mean loss as the model is, and with each list of features hidden from it.");
   m.def(
+      "mean_loss",
+      [](const RawMatrix& raw, const Doubles& y, const std::optional<Doubles>& weights, nb::object loss,
+         double loss_parameter, int threads) {
+        if (raw.shape(1) != y.size()) throw std::invalid_argument("raw and y differ in length.");
+        const Weights w = Weights::from(weights ? span_of<double>(*weights) : std::span<const double>(), y.size());
+        const Target target{span_of<double>(y), &w};
+        std::unique_ptr<Loss> chosen = loss_of(loss, static_cast<int>(raw.shape(0)), loss_parameter);
+        return without_lock(threads, [&](Context& context) {
+          chosen->start(target, context);  // some losses find their parameter from the data
+          return chosen->mean(target, raw.data(), context);
+        });
+      },
+      "raw"_a, "y"_a, "weights"_a.none(), "loss"_a, "loss_parameter"_a, "threads"_a,
+      "Mean loss of raw predictions, one row per output.");
+  m.def(
       "exp",
       [](const Doubles& v) {
         std::vector<double> out(v.size());

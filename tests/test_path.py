@@ -88,7 +88,8 @@ def test_frames_and_dicts():
 
 def test_the_kind_follows_from_y():
     features, y = load_diabetes(return_X_y=True)
-    assert isinstance(gbfs_path(features, y, n_mus=1, max_iter=1).estimators[0], GBFSClassifier)  # whole numbers
+    assert isinstance(gbfs_path(features, y, n_mus=1, max_iter=1).estimators[0], GBFSRegressor)  # 214 whole numbers
+    assert isinstance(gbfs_path(features, y.astype(int), n_mus=1, max_iter=1).estimators[0], GBFSClassifier)
     assert isinstance(gbfs_path(features, y + 0.5, n_mus=1).estimators[0], GBFSRegressor)
     assert isinstance(gbfs_path(features, y, estimator=GBFSRegressor(), n_mus=1).estimators[0], GBFSRegressor)
     assert len(gbfs_path(*load_iris(return_X_y=True), n_mus=2, max_iter=5).estimators[1].classes_) == 3

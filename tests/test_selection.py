@@ -8,11 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.metrics import log_loss
 
 import frugalboost
 from frugalboost import GBFSClassifier, GBFSRegressor, NothingBoughtWarning
 from frugalboost.binning import Thresholds
 from frugalboost.costs import Bags, Function, Neighbours, Prices, Stage, Stages
+from frugalboost.folds import deal
 from frugalboost.losses import LogLoss
 from frugalboost.rows import Rows
 
@@ -334,3 +336,49 @@ def test_bad_settings_are_sentences(settings, message):
     with pytest.raises(ValueError, match=message):
         model.fit(X, y)
     assert not hasattr(model, "support_")
+
+
+def test_the_mean_of_several_models():
+    X, y = load_breast_cancer(return_X_y=True)
+    for kind in (GBFSClassifier, GBFSRegressor):
+        model = kind(n_features_to_select=4, average=5, **QUICK).fit(X, y)
+        assert model.n_features_selected_ == 4
+        assert len(model.history_["train_loss"]) == model.n_iter_ + 1 == model.best_iteration_ + 1
+        assert model.history_["n_features"][-1] == 4
+        assert model.total_cost_ == 4
+        assert list(model.staged_predict(X))[-1].tolist() == model.predict(X).tolist()
+
+
+def test_the_mean_of_several_models_is_exact_where_bins_are():
+    """With few values every part of the rows has the same thresholds."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(4, size=(300, 3)).astype(float)
+    y = rng.integers(3, size=300) * (X[:, 0] > 1) + (X[:, 1] > 2)
+    model = GBFSClassifier(0, refit=True, average=7, random_state=3, **QUICK).fit(X, y)
+    seed = np.random.RandomState(3).randint(2**31 - 1)
+    folds = [*deal(y.astype(float), 5, seed), *deal(y.astype(float), 5, seed + 1)][:7]
+    raw = []
+    for train, held in folds:
+        part = GBFSClassifier(0, early_stopping=True, **QUICK)
+        raw.append(part.fit(X[train], y[train], X_val=X[held], y_val=y[held])._raw(X))
+    np.testing.assert_allclose(model._raw(X), np.mean(raw, axis=0), rtol=1e-9)
+    assert model.history_["train_loss"][-1] == pytest.approx(log_loss(y, model.predict_proba(X)))
+
+
+def test_average_is_about_the_last_fit():
+    X, y = load_diabetes(return_X_y=True)
+    with pytest.raises(ValueError, match="average=3 is about the last fit"):
+        GBFSRegressor(average=3).fit(X, y)
+
+
+@given(st.integers(1, 60), st.integers(0, 1000))
+def test_folds_have_every_row_once_and_the_distribution_of_y(n, seed):
+    y = np.random.default_rng(seed).integers(3, size=n).astype(float)
+    folds = deal(y, 5, seed)
+    assert sorted(np.concatenate([held for _, held in folds])) == list(range(n))
+    for train, held in folds:
+        assert sorted([*train, *held]) == list(range(n))
+        for value in np.unique(y):
+            assert abs((y[held] == value).sum() - (y == value).sum() / 5) < 2
+    few = deal(y, 5, seed, most=10)
+    assert sum(len(held) for _, held in few) == min(n, 10)

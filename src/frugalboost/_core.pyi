@@ -1,11 +1,12 @@
 """The compiled core of frugalboost."""
 
-import enum
 from collections.abc import Callable, Sequence
+import enum
 from typing import Annotated
 
 import numpy
 from numpy.typing import NDArray
+
 
 class MuUnit(enum.Enum):
     share = 0
@@ -29,91 +30,125 @@ class Stop(enum.Enum):
 
 class Params:
     def __init__(self) -> None: ...
+
     @property
     def mu(self) -> float: ...
+
     @mu.setter
     def mu(self, arg: float, /) -> None: ...
+
     @property
     def mu_unit(self) -> MuUnit: ...
+
     @mu_unit.setter
     def mu_unit(self, arg: MuUnit, /) -> None: ...
+
     @property
     def learning_rate(self) -> float: ...
+
     @learning_rate.setter
     def learning_rate(self, arg: float, /) -> None: ...
+
     @property
     def max_iter(self) -> int: ...
+
     @max_iter.setter
     def max_iter(self, arg: int, /) -> None: ...
+
     @property
     def max_depth(self) -> int: ...
+
     @max_depth.setter
     def max_depth(self, arg: int, /) -> None: ...
+
     @property
     def min_samples_leaf(self) -> float: ...
+
     @min_samples_leaf.setter
     def min_samples_leaf(self, arg: float, /) -> None: ...
+
     @property
     def l2_regularization(self) -> float: ...
+
     @l2_regularization.setter
     def l2_regularization(self, arg: float, /) -> None: ...
+
     @property
     def leaf_values(self) -> LeafValues: ...
+
     @leaf_values.setter
     def leaf_values(self, arg: LeafValues, /) -> None: ...
+
     @property
     def init(self) -> Init: ...
+
     @init.setter
     def init(self, arg: Init, /) -> None: ...
+
     @property
     def stop(self) -> Stop: ...
+
     @stop.setter
     def stop(self, arg: Stop, /) -> None: ...
+
     @property
     def early_stopping(self) -> bool: ...
+
     @early_stopping.setter
     def early_stopping(self, arg: bool, /) -> None: ...
+
     @property
     def n_iter_no_change(self) -> int: ...
+
     @n_iter_no_change.setter
     def n_iter_no_change(self, arg: int, /) -> None: ...
+
     @property
     def tol(self) -> float: ...
+
     @tol.setter
     def tol(self, arg: float, /) -> None: ...
 
 class Progress:
     def __init__(self) -> None: ...
+
     @property
     def iterations(self) -> int: ...
+
     @iterations.setter
     def iterations(self, arg: int, /) -> None: ...
+
     @property
     def validation_losses(self) -> list[float]: ...
+
     @validation_losses.setter
     def validation_losses(self, arg: Sequence[float], /) -> None: ...
+
     @property
     def start(self) -> list[float]: ...
+
     @start.setter
     def start(self, arg: Sequence[float], /) -> None: ...
+
     @property
     def features(self) -> list[int]: ...
+
     @features.setter
     def features(self, arg: Sequence[int], /) -> None: ...
+
     @property
     def prices(self) -> list[float]: ...
+
     @prices.setter
     def prices(self, arg: Sequence[float], /) -> None: ...
+
     @property
     def gains(self) -> list[float]: ...
+
     @gains.setter
     def gains(self, arg: Sequence[float], /) -> None: ...
-    def set_raw(
-        self,
-        raw: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        validation_raw: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]
-        | None,
-    ) -> None: ...
+
+    def set_raw(self, raw: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], validation_raw: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> None: ...
 
 class PriceRule:
     @property
@@ -121,84 +156,31 @@ class PriceRule:
         """Prices before anything is bought."""
 
 class FeaturePrices(PriceRule):
-    def __init__(
-        self,
-        prices: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        neighbours: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        factor: float,
-        most: float,
-    ) -> None: ...
+    def __init__(self, prices: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], neighbours: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], factor: float, most: float) -> None: ...
 
 class BagPrices(PriceRule):
-    def __init__(
-        self,
-        begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        bags: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        bag_prices: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        most: float,
-    ) -> None: ...
+    def __init__(self, begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], bags: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], bag_prices: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], most: float) -> None: ...
 
 class StagePrices(PriceRule):
-    def __init__(
-        self,
-        own: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        stage_begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        stages: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        stage_prices: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        wait_begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        waits_for: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        cheaper_begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        cheaper: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    ) -> None: ...
+    def __init__(self, own: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], stage_begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], stages: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], stage_prices: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], wait_begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], waits_for: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], cheaper_begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cheaper: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
 class CallablePrices(PriceRule):
-    def __init__(
-        self,
-        prices: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        phi: Callable,
-    ) -> None: ...
+    def __init__(self, prices: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], phi: Callable) -> None: ...
 
-def buy_all(
-    rules: Sequence[PriceRule],
-    features: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-) -> tuple[
-    Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]
-]:
+def buy_all(rules: Sequence[PriceRule], features: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
     """
     Buy features one after another: (features, prices); those that can't be had are left out.
     """
 
-def find_thresholds(
-    X: Annotated[NDArray, dict(shape=(None, None), device="cpu", writable=False)],
-    weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
-    max_bins: int,
-    threads: int,
-) -> tuple[
-    Annotated[NDArray[numpy.float64], dict(shape=(None,))],
-    Annotated[NDArray[numpy.int64], dict(shape=(None,))],
-    Annotated[NDArray[numpy.uint8], dict(shape=(None,))],
-]:
+def find_thresholds(X: Annotated[NDArray, dict(shape=(None, None), device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, max_bins: int, threads: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.uint8], dict(shape=(None,))]]:
     """
     Thresholds between the bins of every column: (cuts, offsets, has_missing).
     """
 
 class BinnedMatrix:
-    def __init__(
-        self,
-        X: Annotated[NDArray, dict(shape=(None, None), device="cpu", writable=False)],
-        cuts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        has_missing: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        threads: int,
-    ) -> None: ...
-    def take(
-        self,
-        columns: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
-        rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
-        threads: int,
-    ) -> BinnedMatrix:
+    def __init__(self, X: Annotated[NDArray, dict(shape=(None, None), device='cpu', writable=False)], cuts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], has_missing: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> None: ...
+
+    def take(self, columns: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, threads: int) -> BinnedMatrix:
         """
         Some columns and rows, None for all; the same as binning that part of the table.
         """
@@ -217,150 +199,99 @@ class Ending(enum.Enum):
 class Boosted:
     @property
     def impurity(self) -> float: ...
+
     @property
     def mu(self) -> float: ...
+
     @property
     def mu_max(self) -> float: ...
+
     @property
     def iterations(self) -> int: ...
+
     @property
     def best_iteration(self) -> int: ...
+
     @property
     def ending(self) -> Ending: ...
+
     @property
     def train_loss(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
     @property
     def validation_loss(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
     @property
     def features(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
+
     @property
     def cost(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
     @property
     def bought(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
+
     @property
     def bought_price(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
     @property
     def bought_gain(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
     @property
     def bought_iteration(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
+
     @property
     def start(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
     @property
     def tree_begin(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
+
     @property
     def feature(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
+
     @property
     def left(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
+
     @property
     def missing_left(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]: ...
+
     @property
     def threshold(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
     @property
     def value(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
     @property
     def gain(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
     @property
     def weight(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
 
-def boost(
-    X: BinnedMatrix,
-    y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
-    X_val: BinnedMatrix | None,
-    y_val: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
-    weights_val: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
-    loss: object,
-    loss_parameter: float,
-    outputs: int,
-    rules: Sequence[PriceRule],
-    budget: float,
-    params: Params,
-    progress: Progress,
-    observer: Callable | None,
-    threads: int,
-) -> Boosted:
+def boost(X: BinnedMatrix, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, X_val: BinnedMatrix | None, y_val: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, weights_val: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, loss: object, loss_parameter: float, outputs: int, rules: Sequence[PriceRule], budget: float, params: Params, progress: Progress, observer: Callable | None, threads: int) -> Boosted:
     """Boost trees; the whole loop runs without Python."""
 
-def check_trees(
-    start: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    tree_begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    feature: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    left: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    missing_left: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    threshold: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    features: int,
-) -> None:
+def check_trees(start: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], tree_begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], feature: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], left: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], missing_left: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], threshold: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], features: int) -> None:
     """Raise ValueError where the arrays do not describe trees."""
 
-def add_trees(
-    start: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    tree_begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    feature: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    left: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    missing_left: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    threshold: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    X: Annotated[NDArray, dict(shape=(None, None), device="cpu", writable=False)],
-    first: int,
-    last: int,
-    raw: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
-    threads: int,
-) -> None:
+def add_trees(start: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], tree_begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], feature: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], left: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], missing_left: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], threshold: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], X: Annotated[NDArray, dict(shape=(None, None), device='cpu', writable=False)], first: int, last: int, raw: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> None:
     """Add trees [first, last) to raw, in place."""
 
-def path_prices(
-    start: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    tree_begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    feature: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    left: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    missing_left: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    threshold: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    X: Annotated[NDArray, dict(shape=(None, None), device="cpu", writable=False)],
-    rules: Sequence[PriceRule],
-    bought: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    paid: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    last: int,
-    threads: int,
-) -> tuple[
-    Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]
-]:
+def path_prices(start: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], tree_begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], feature: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], left: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], missing_left: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], threshold: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], X: Annotated[NDArray, dict(shape=(None, None), device='cpu', writable=False)], rules: Sequence[PriceRule], bought: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], paid: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], last: int, threads: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
     """
     Price of what each row's paths look at: for each row, and the mean after each iteration.
     """
 
-def losses_without(
-    start: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    tree_begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    feature: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    left: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    missing_left: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    threshold: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    X: Annotated[NDArray, dict(shape=(None, None), device="cpu", writable=False)],
-    y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
-    loss: object,
-    loss_parameter: float,
-    hidden_begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    hidden: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    last: int,
-    threads: int,
-) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+def losses_without(start: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], tree_begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], feature: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], left: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], missing_left: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], threshold: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], X: Annotated[NDArray, dict(shape=(None, None), device='cpu', writable=False)], y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, loss: object, loss_parameter: float, hidden_begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], hidden: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], last: int, threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
     """
     Mean loss as the model is, and with each list of features hidden from it.
     """
 
-def exp(
-    v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+def mean_loss(raw: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, loss: object, loss_parameter: float, threads: int) -> float:
+    """Mean loss of raw predictions, one row per output."""
+
+def exp(v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
     """exp with the same bits on every machine."""
 
-def log(
-    v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+def log(v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
     """
     Natural logarithm of positive, normal numbers, with the same bits on every machine.
     """

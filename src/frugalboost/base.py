@@ -88,6 +88,7 @@ class GBFSBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     stop: str
     n_features_to_select: int | None
     refit: bool | str
+    average: int
     early_stopping: bool
     validation_fraction: float
     n_iter_no_change: int
@@ -116,6 +117,7 @@ class GBFSBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         "loss": [str, BuiltIn, HasMethods(["gradient", "curvature"])],
         "n_features_to_select": [Interval(Integral, 0, None, closed="left"), None],
         "refit": ["boolean", StrOptions({"auto"})],
+        "average": [Interval(Integral, 1, None, closed="left")],
         "early_stopping": ["boolean"],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
@@ -205,6 +207,8 @@ class GBFSBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
                 "warm_start=True can't go on from a model that was refitted on its chosen features alone: "
                 "leave out n_features_to_select and refit, or warm_start."
             )
+        if self.average > 1 and not _has_values(loss):
+            raise ValueError("average needs the loss of every row: give your loss a method 'value'.")
         names = self._names()
         seed = int(check_random_state(self.random_state).randint(2**31 - 1)) if self.early_stopping else None
         folds_seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -222,6 +226,7 @@ class GBFSBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             folds_seed=folds_seed,
             number=None if self.n_features_to_select is None else int(self.n_features_to_select),
             refit=self.refit,
+            last=selection.Last(int(self.average), folds_seed),
             remember=bool(self.warm_start),
             verbose=bool(self.verbose),
             threads=threads_for(self.n_jobs),

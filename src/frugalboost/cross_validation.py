@@ -134,7 +134,7 @@ class GBFSCVBase(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         >>> X, y = load_diabetes(return_X_y=True)
         >>> model = GBFSRegressorCV(GBFSRegressor(max_iter=50), n_mus=5, random_state=0).fit(X, y)
         >>> model.n_features_selected_
-        5
+        10
         """
         with unchanged_on_error(self):
             template = self._template()
@@ -369,7 +369,7 @@ class GBFSClassifierCV(ClassifierMixin, GBFSCVBase):  # type: ignore[misc]
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> search = GBFSClassifierCV(GBFSClassifier(max_iter=50), n_mus=6, rule="1se", random_state=0)
     >>> search.fit(X, y).n_features_selected_
-    4
+    9
     """
 
     _kind = GBFSClassifier
@@ -444,9 +444,9 @@ class GBFSRegressorCV(RegressorMixin, GBFSCVBase):  # type: ignore[misc]
     >>> from sklearn.datasets import load_diabetes
     >>> from frugalboost import GBFSRegressor, GBFSRegressorCV
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-    >>> search = GBFSRegressorCV(GBFSRegressor(max_iter=50), n_mus=6, rule="1se", random_state=0).fit(X, y)
-    >>> search.get_feature_names_out()
-    array(['bmi', 'bp', 's5'], dtype=object)
+    >>> search = GBFSRegressorCV(GBFSRegressor(max_iter=50), n_features_to_select=[1, 2, 3, 5], rule="1se", random_state=0)
+    >>> search.fit(X, y).get_feature_names_out()
+    array(['bmi', 's5'], dtype=object)
     """
 
     _kind = GBFSRegressor

@@ -105,6 +105,16 @@ class Ensemble:
         )
         return np.asarray(losses)
 
+    def loss_curve(self, rows: Rows, loss: BuiltIn | Loss, threads: int) -> Floats:
+        """Mean loss on some rows before the first iteration and after each."""
+        name = loss.name if isinstance(loss, BuiltIn) else loss
+        parameter = loss.parameter if isinstance(loss, BuiltIn) else np.nan
+        start = np.repeat(self.start[:, None], len(rows), axis=1)
+        curve = [_core.mean_loss(start, rows.y, rows.weights, name, parameter, threads)]
+        for raw in self.staged_raw(rows.X, self.n_iterations, threads):
+            curve.append(_core.mean_loss(raw, rows.y, rows.weights, name, parameter, threads))
+        return np.array(curve)
+
     def feature_gains(self, n_features: int, iterations: int) -> Floats:
         """Sum of the raw gains of every feature's splits."""
         nodes = slice(0, self.tree_begin[iterations * self.n_outputs])

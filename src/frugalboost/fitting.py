@@ -17,7 +17,7 @@ from frugalboost.losses import BuiltIn, Loss
 from frugalboost.params import Params
 from frugalboost.progress import ProgressLine, SellingLine
 from frugalboost.rows import Rows
-from frugalboost.selection import Outcome
+from frugalboost.selection import Last, Outcome
 
 Floats = NDArray[np.float64]
 
@@ -45,6 +45,7 @@ class Job:
     folds_seed: int  # decides the folds in which features are weighed
     number: int | None  # of features to select; None: as many as pay
     refit: bool | str
+    last: Last  # how the last fit on chosen features is made
     remember: bool  # a continued fit may follow
     verbose: bool
     threads: int
@@ -121,7 +122,7 @@ def run(job: Job, train: Rows, validation: Rows | None, memory: Memory | None) -
     if memory is not None:
         memory.check(job)
     prepared = prepare(job, train, validation, memory)
-    if job.number is not None or job.refit:
+    if job.number is not None or job.refit or job.last.models > 1:
         outcome = _selected(prepared, job)
         return outcome, Memory(outcome.model, job.loss, job.names, prepared.seed)
     task = prepared.task
@@ -143,9 +144,9 @@ def _selected(prepared: Prepared, job: Job) -> Outcome:
             'refit="auto" compares validation losses: set early_stopping=True, or give fit X_val and y_val.'
         )
     if job.number is None:
-        return selection.forward(task, job.refit, None, job.threads)
+        return selection.forward(task, job.refit, job.last, None, job.threads)
     tell = SellingLine() if job.verbose else None
-    return selection.sell_back(task, [job.number], job.folds_seed, None, job.threads, tell)[job.number]
+    return selection.sell_back(task, [job.number], job.folds_seed, job.last, None, job.threads, tell)[job.number]
 
 
 def _with_progress(task: Task, previous: Model | None, job: Job) -> Model:

@@ -61,9 +61,9 @@ class SelectionPath:
     >>> from sklearn.datasets import load_diabetes
     >>> from frugalboost import gbfs_path
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-    >>> path = gbfs_path(X, y, n_mus=3, eps=0.1, max_iter=50)
+    >>> path = gbfs_path(X, y, n_mus=3, eps=0.01, max_iter=50)
     >>> path.n_features
-    array([0, 2, 4])
+    array([0, 2, 8])
     >>> path.features[1].tolist()
     ['s5', 'bmi']
     """
@@ -151,7 +151,7 @@ class SelectionPath:
         >>> X, y = load_diabetes(return_X_y=True)
         >>> path = gbfs_path(X, y, n_mus=5, early_stopping=True, random_state=0)
         >>> path.best(most_features=3).n_features_selected_
-        3
+        2
         """
         allowed = (self.n_features <= most_features) & (self.price <= most_price)
         if not allowed.any():
@@ -197,8 +197,8 @@ class SelectionPath:
         >>> from sklearn.datasets import load_diabetes
         >>> from frugalboost import gbfs_path
         >>> X, y = load_diabetes(return_X_y=True)
-        >>> gbfs_path(X, y, n_mus=3, eps=0.1, max_iter=50).to_dict()["n_features"]
-        [0, 2, 4]
+        >>> gbfs_path(X, y, n_mus=3, eps=0.01, max_iter=50).to_dict()["n_features"]
+        [0, 2, 8]
         """
         columns = {name: array.tolist() for name, array in self._columns().items()}
         return {
@@ -228,11 +228,11 @@ class SelectionPath:
         >>> from sklearn.datasets import load_diabetes
         >>> from frugalboost import gbfs_path
         >>> X, y = load_diabetes(return_X_y=True)
-        >>> gbfs_path(X, y, n_mus=3, eps=0.1, max_iter=50).to_frame()[["n_features", "price"]]
+        >>> gbfs_path(X, y, n_mus=3, eps=0.01, max_iter=50).to_frame()[["n_features", "price"]]
            n_features  price
         0           0    0.0
         1           2    2.0
-        2           4    4.0
+        2           8    8.0
         """
         import pandas as pd
 
@@ -320,7 +320,8 @@ def gbfs_path(
     X, y : array-like or data frame, array-like
         As for the estimators.
     estimator : GBFSClassifier, GBFSRegressor or None, default=None
-        Settings of all fits. None: a regressor where y holds fractions, else a classifier.
+        Settings of all fits. None: a regressor where y holds fractions, or floats of more than
+        20 values, else a classifier.
     mus : array-like or None, default=None
         Values of mu, in the estimator's ``mu_unit``. None: ``n_mus`` values from mu_max down to ``eps * mu_max``, each
         the same factor smaller.
@@ -353,7 +354,7 @@ def gbfs_path(
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     >>> path = gbfs_path(X, y, n_mus=5, max_iter=50)
     >>> path.n_features
-    array([ 0,  3,  5, 10, 18])
+    array([ 0,  1,  3,  7, 14])
     """
     model = make_estimator(estimator, y, params)
     checked = model._checked(X, y, sample_weight, X_val, y_val, sample_weight_val)
@@ -368,13 +369,20 @@ def gbfs_path(
 def make_estimator(estimator: GBFSBase | None, y: ArrayLike, params: dict[str, Any]) -> GBFSBase:
     """Return a fresh estimator with checked parameters; its kind follows from y where none is given."""
     if estimator is None:
-        continuous = type_of_target(y, input_name="y").startswith("continuous")
-        estimator = GBFSRegressor() if continuous else GBFSClassifier()
+        estimator = GBFSRegressor() if _looks_continuous(y) else GBFSClassifier()
     elif not isinstance(estimator, GBFSBase):
         raise TypeError(f"estimator must be a GBFSClassifier or GBFSRegressor, not {type(estimator).__name__}.")
     model: GBFSBase = clone(estimator).set_params(**params, warm_start=False)
     model._validate_params()
     return model
+
+
+def _looks_continuous(y: ArrayLike) -> bool:
+    """Fractions, or floats of more than 20 values, which are hardly class labels."""
+    values = np.asarray(y)
+    if type_of_target(values, input_name="y").startswith("continuous"):
+        return True
+    return values.dtype.kind == "f" and len(np.unique(values)) > 20
 
 
 def mu_grid(mu_max: float, n_mus: int, eps: float) -> Floats:
@@ -424,13 +432,13 @@ class Course:
         if parameter == "mu":
             return [self.fit_at(float(mu), check, threads) for mu in values]
         numbers = [int(k) for k in values]
-        sold = selection.sell_back(self.task, numbers, self.job.folds_seed, check, threads)
+        sold = selection.sell_back(self.task, numbers, self.job.folds_seed, self.job.last, check, threads)
         return [sold[k] for k in numbers]
 
     def fit_at(self, mu: float, check: Check | None, threads: int) -> Outcome:
         """Fit at one mu."""
         task = replace(self.task, params=replace(self.task.params, mu=mu))
-        return selection.forward(task, self.job.refit, check, threads)
+        return selection.forward(task, self.job.refit, self.job.last, check, threads)
 
     def by_mu(self, mus: Floats, verbose: int) -> SelectionPath:
         """Fit for each mu side by side; the smallest, which take longest, begin."""
@@ -441,7 +449,7 @@ class Course:
         """Buy many features, then sell them back."""
         ks = check_numbers(numbers)
         tell = SellingLine() if verbose else None
-        sold = selection.sell_back(self.task, ks, self.job.folds_seed, None, self.threads, tell)
+        sold = selection.sell_back(self.task, ks, self.job.folds_seed, self.job.last, None, self.threads, tell)
         return self.path_of("n_features_to_select", np.array(ks), [sold[k] for k in ks])
 
     def path_of(self, parameter: str, values: NDArray[Any], outcomes: Sequence[Outcome]) -> SelectionPath:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frugalboost import _core
+from frugalboost.averaging import fit_average
 from frugalboost.boosting import Model, Observer, Purchases, Task, boost, priced
 from frugalboost.costs import Resolved, resolve
 from frugalboost.weighing import Scale, narrowed
@@ -38,13 +39,23 @@ class Outcome:
     says_little: bool = False  # in the folds the features are no better than a constant, for all we know
 
 
-def forward(task: Task, refit: bool | str, observer: Observer | None, threads: int) -> Outcome:
+@dataclass(frozen=True)
+class Last:
+    """How the last fit, on the chosen features alone, is made."""
+
+    models: int = 1  # whose mean it is
+    seed: int = 0  # decides their folds
+
+
+def forward(task: Task, refit: bool | str, last: Last, observer: Observer | None, threads: int) -> Outcome:
     """Buy at a fixed mu, and where asked for fit once more on the chosen features alone."""
+    if last.models > 1 and not refit:
+        raise ValueError(f"average={last.models} is about the last fit: set n_features_to_select or refit too.")
     model = boost(task, None, observer, threads)
     if not refit:
         return Outcome(model)
     chosen = np.sort(model.bought_until(model.best_iteration)).astype(np.int64)
-    again = fit_on(task, chosen, model, observer, threads)
+    again = fit_on(task, chosen, model, last, observer, threads)
     keep = "refit"
     if refit == "auto" and not _validation_loss(again) < _validation_loss(model):
         keep = "forward"
@@ -71,20 +82,24 @@ def _validation_loss(model: Model) -> float:
 # ------------------------------------------------------------------------------------- fits on some columns
 
 
-def fit_on(task: Task, columns: Columns, bought: Model, observer: Observer | None, threads: int) -> Model:
+def fit_on(task: Task, columns: Columns, bought: Model, last: Last, observer: Observer | None, threads: int) -> Model:
     """Fit on some columns, all free, with the task's settings; the model is one of the whole table.
 
     ``bought`` is the model of the whole table that led here: mu_max is a matter of all columns.
     """
     if not len(columns):
         return _constant(task, observer, threads)
-    model = boost(narrowed(task, columns, threads), None, observer, threads)
+    narrow = narrowed(task, columns, threads)
+    if last.models > 1:
+        model = fit_average(_with_tables(narrow, columns), last.models, last.seed, observer, threads)
+    else:
+        model = boost(narrow, None, observer, threads)
     ensemble = replace(model.ensemble, feature=_renamed(model.ensemble.feature, columns))
     used = columns[model.purchases.feature].astype(np.int32)
     order, paid = _core.buy_all(list(task.costs.rules), used)
     order, paid = np.asarray(order), np.asarray(paid)
     if len(order) < len(used):  # something waits for a feature that was sold
-        return fit_on(task, np.sort(order).astype(np.int64), bought, observer, threads)
+        return fit_on(task, np.sort(order).astype(np.int64), bought, last, observer, threads)
     place = {int(f): i for i, f in enumerate(used)}
     when = [place[int(f)] for f in order]
     purchases = Purchases(order, paid, model.purchases.gain[when], model.purchases.iteration[when])
@@ -99,6 +114,16 @@ def fit_on(task: Task, columns: Columns, bought: Model, observer: Observer | Non
         impurity=bought.impurity,
     )
     return priced(wide, task, threads)
+
+
+def _with_tables(narrow: Task, columns: Columns) -> Task:
+    """The narrowed task with the tables narrowed too, for those who read more than bins."""
+    validation = narrow.validation
+    return replace(
+        narrow,
+        train=replace(narrow.train, X=narrow.train.X[:, columns]),
+        validation=None if validation is None else replace(validation, X=validation.X[:, columns]),
+    )
 
 
 def _constant(task: Task, observer: Observer | None, threads: int) -> Model:
@@ -184,7 +209,13 @@ Teller = Callable[[int], None]
 
 
 def sell_back(
-    task: Task, numbers: Sequence[int], seed: int, observer: Observer | None, threads: int, tell: Teller | None = None
+    task: Task,
+    numbers: Sequence[int],
+    seed: int,
+    last: Last,
+    observer: Observer | None,
+    threads: int,
+    tell: Teller | None = None,
 ) -> dict[int, Outcome]:
     """For each number of features (bags, where there are bags) the best model found.
 
@@ -196,6 +227,8 @@ def sell_back(
         How many features to keep.
     seed : int
         Decides the folds.
+    last : Last
+        How the last fit is made.
     observer : callable or None
         Called by every fit, so that it can be ended.
     threads : int
@@ -213,7 +246,7 @@ def sell_back(
         fair = _price(task, rival) <= _price(task, kept)  # never pay more for what was bought first
         if fair and len(rival) and scale.loss(rival) < scale.loss(kept):
             kept = rival
-        again = fit_on(task, kept, bought, observer, threads)
+        again = fit_on(task, kept, bought, last, observer, threads)
         keep = "forward" if fair and _validation_loss(first) < _validation_loss(again) else "refit"
         chosen = replace(first if keep == "forward" else again, mu_max=bought.mu_max)
         little = len(kept) > 0 and scale.says_little(kept)

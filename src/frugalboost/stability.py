@@ -38,7 +38,8 @@ class StabilitySelection(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # t
     Parameters
     ----------
     estimator : GBFSClassifier, GBFSRegressor or None, default=None
-        Settings of all fits. None: a regressor where y holds fractions, else a classifier.
+        Settings of all fits. None: a regressor where y holds fractions, or floats of more than
+        20 values, else a classifier.
     threshold : float, default=0.75
         The share of halves from which a feature counts as stable; above 0.5.
     max_false : float, default=1.0
@@ -159,7 +160,7 @@ class StabilitySelection(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # t
         >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
         >>> stable = StabilitySelection(GBFSRegressor(max_iter=20), n_features=3, n_subsamples=20, random_state=0)
         >>> stable.fit(X, y).get_feature_names_out()
-        array(['bmi', 's5'], dtype=object)
+        array(['bmi', 'bp', 's5'], dtype=object)
         """
         with unchanged_on_error(self):
             template = make_estimator(self.estimator, y, {"early_stopping": False})
@@ -235,7 +236,7 @@ class StabilitySelection(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # t
         >>> X, y = load_diabetes(return_X_y=True)
         >>> stable = StabilitySelection(GBFSRegressor(max_iter=20), n_features=3, n_subsamples=20, random_state=0)
         >>> stable.fit(X, y).transform(X).shape
-        (442, 2)
+        (442, 3)
         """
         refuse_sparse(X, "X")
         return super().transform(X)
@@ -259,23 +260,27 @@ class StabilitySelection(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # t
 def _path_on(
     task: Task, places: NDArray[np.int64], mus: Floats, most: int, check: Check | None, threads: int
 ) -> NDArray[np.bool_]:
-    """Which features each mu buys on some rows; below the mu that buys more than `most`, the first so many of those."""
+    """Which features each mu buys on some rows.
+
+    From the first mu on that buys more than `most`, what was bought before, filled up with what is bought first now.
+    """
     part = replace(task, train=task.train.at(places), binned=task.binned.take(None, places, threads), validation=None)
     chosen = np.zeros((len(mus), len(task.costs.start)), dtype=bool)
     for i, mu in enumerate(mus):
         model = boost(replace(part, params=replace(part.params, mu=float(mu))), None, check, threads)
-        bought = _first(model.purchases.feature, most, task)
-        chosen[i, bought] = True
-        if len(bought) < len(model.purchases.feature):
-            chosen[i:] = chosen[i]
+        bought = model.purchases.feature
+        if len(_first(bought, most, task)) < len(bought):
+            before = np.flatnonzero(chosen[i - 1]) if i else bought[:0]
+            chosen[i:, _first(np.concatenate([before, bought]).astype(np.int32), most, task)] = True
             break
+        chosen[i, bought] = True
     return chosen
 
 
 def _first(bought: NDArray[np.int32], most: int, task: Task) -> NDArray[np.int32]:
     """Features in order of purchase, as long as they make up at most so many features or bags."""
     if task.costs.bags is None:
-        return bought[:most]
+        return bought[np.sort(np.unique(bought, return_index=True)[1])][:most]
     bags_of: dict[int, set[int]] = {}
     for i, bag in enumerate(task.costs.bags):
         for c in bag:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from frugalboost.boosting import Observer, Task, boost
 from frugalboost.costs import resolve
+from frugalboost.folds import deal
 from frugalboost.parallel import side_by_side
 
 Floats = NDArray[np.float64]
@@ -27,7 +28,7 @@ class Scale:
 
     def __init__(self, task: Task, seed: int, observer: Observer | None, threads: int) -> None:
         self._task, self._observer, self._threads = task, observer, threads
-        self._folds = _folds(task.train.y, seed)
+        self._folds = deal(task.train.y, FOLDS, seed, MOST_ROWS)
         self._curves: dict[bytes, Floats] = {}
         self._params = replace(
             task.params,
@@ -83,16 +84,6 @@ class Scale:
             return model.curve.validation_loss, np.zeros(0)
         without = model.ensemble.losses_without(validation, task.loss, bags, model.best_iteration, threads)
         return model.curve.validation_loss, without[1:] - without[0]
-
-
-def _folds(y: Floats, seed: int) -> list[tuple[Columns, Columns]]:
-    """Training and held-out rows of each fold. Rows are dealt out in order of y, so folds have its distribution."""
-    shuffled = np.random.default_rng(seed).permutation(len(y))
-    order = shuffled[np.argsort(y[shuffled], kind="stable")]
-    if len(order) > MOST_ROWS:
-        order = order[np.linspace(0, len(order) - 1, MOST_ROWS).astype(np.int64)]
-    dealt = np.arange(len(order)) % FOLDS
-    return [(np.sort(order[dealt != i]), np.sort(order[dealt == i])) for i in range(FOLDS) if (dealt == i).any()]
 
 
 def narrowed(task: Task, columns: Columns, threads: int, rows: Columns | None = None) -> Task:

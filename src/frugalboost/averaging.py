@@ -1,0 +1,93 @@
+"""The mean of several models as one: each is fitted on a part of the rows and stopped early on the rest of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frugalboost.boosting import Curve, Model, Observer, Purchases, Task, boost
+from frugalboost.ensemble import Ensemble
+from frugalboost.folds import deal
+from frugalboost.parallel import side_by_side
+
+Places = NDArray[np.int64]
+
+
+def fit_average(task: Task, models: int, seed: int, observer: Observer | None, threads: int) -> Model:
+    """Fit so many models of a task, each stopped on its own held-out rows, and return their mean."""
+    repeats = -(-models // 5)
+    folds = [fold for r in range(repeats) for fold in deal(task.train.y, 5, seed + r)][:models]
+    works = [partial(_fit, task, train, held, observer) for train, held in folds]
+    return _mean(side_by_side(works, threads), task, threads)
+
+
+def _fit(task: Task, train: Places, held: Places, observer: Observer | None, _: object, threads: int) -> Model:
+    rows = task.train
+    part = replace(
+        task,
+        train=rows.over(rows.X[:0], train),  # boosting reads the bins, not the table
+        validation=rows.over(rows.X[:0], held),
+        binned=task.binned.take(None, train, threads),
+        binned_validation=task.binned.take(None, held, threads),
+        params=replace(task.params, early_stopping=True),
+    )
+    return boost(part, None, observer, threads)
+
+
+def _mean(models: Sequence[Model], task: Task, threads: int) -> Model:
+    """One model of all trees: the first trees of all, then the second ones, each with its share."""
+    trees = _interleaved(models)
+    model = replace(
+        models[0],
+        ensemble=trees,
+        purchases=_purchases(trees),
+        best_iteration=trees.n_iterations,
+        ending="early_stopping",
+    )
+    iterations = range(trees.n_iterations + 1)
+    n_features = np.array([(model.purchases.iteration <= i).sum() for i in iterations], dtype=np.int32)
+    none = np.full(len(iterations), np.nan)
+    train = trees.loss_curve(task.train, task.loss, threads)
+    validation = none if task.validation is None else trees.loss_curve(task.validation, task.loss, threads)
+    return replace(model, curve=Curve(train, validation, n_features, np.zeros_like(none), none))
+
+
+def _interleaved(models: Sequence[Model]) -> Ensemble:
+    outputs = models[0].ensemble.n_outputs
+    order = sorted((i, m) for m, model in enumerate(models) for i in range(model.best_iteration))
+    pieces: dict[str, list[NDArray[np.generic]]] = {f.name: [] for f in fields(Ensemble)}
+    begin = [0]
+    for iteration, m in order:
+        trees = models[m].ensemble
+        for tree in range(iteration * outputs, (iteration + 1) * outputs):
+            nodes = slice(trees.tree_begin[tree], trees.tree_begin[tree + 1])
+            for name, parts in pieces.items():
+                if name not in ("start", "tree_begin"):
+                    parts.append(getattr(trees, name)[nodes])
+            begin.append(begin[-1] + int(nodes.stop - nodes.start))
+    first = models[0].ensemble
+    arrays = {
+        name: np.concatenate([getattr(first, name)[:0], *parts])
+        for name, parts in pieces.items()
+        if name not in ("start", "tree_begin")
+    }
+    arrays["value"] = arrays["value"] / len(models)
+    start = np.mean([model.ensemble.start for model in models], axis=0)
+    return Ensemble(start=start, tree_begin=np.array(begin, dtype=np.int64), **arrays)
+
+
+def _purchases(trees: Ensemble) -> Purchases:
+    """Features in the order in which the trees first use them."""
+    used, place = np.unique(trees.feature, return_index=True)
+    place = np.sort(place[used >= 0])
+    tree = np.searchsorted(trees.tree_begin, place, side="right") - 1
+    return Purchases(
+        feature=trees.feature[place],
+        price=np.zeros(len(place)),
+        gain=trees.gain[place],
+        iteration=(tree // trees.n_outputs + 1).astype(np.int32),
+    )
