@@ -260,6 +260,15 @@ struct PySample {
   }
 };
 
+// A target with its weights, held in one place.
+struct PyTarget {
+  Weights weights;
+  Target sample;
+  PyTarget(const Doubles& y, const std::optional<Doubles>& w)
+      : weights(Weights::from(w ? span_of<double>(*w) : std::span<const double>(), y.size())),
+        sample{span_of<double>(y), &weights} {}
+};
+
 struct PyProgress {
   int iterations = 0;
   std::vector<double> start, raw, validation_raw, validation_losses, prices, gains;
@@ -576,39 +585,43 @@ void bind_predict(nb::module_& m) {
       "losses_without",
       [](const Doubles& start, const Longs& tree_begin, const Ints& feature, const Ints& left,
          const Flags& missing_left, const Doubles& threshold, const Doubles& value, const Doubles& weight,
-         const Matrix& X, const Doubles& y, const std::optional<Doubles>& weights, nb::object loss,
-         double loss_parameter, const Longs& hidden_begin, const Ints& hidden, size_t last, int threads) {
+         const Matrix& X, const Doubles& y, const std::optional<Doubles>& weights, const Doubles& fitted_y,
+         const std::optional<Doubles>& fitted_weights, nb::object loss, double loss_parameter,
+         const Longs& hidden_begin, const Ints& hidden, size_t last, int threads) {
         const EnsembleView view = view_of(start, tree_begin, feature, left, missing_left, threshold, value);
         view.check(X.shape(1));
         if (last > view.trees() || weight.size() != view.value.size() || y.size() != X.shape(0))
           throw std::invalid_argument("Model, rows and targets do not fit together.");
         const Weights w = Weights::from(weights ? span_of<double>(*weights) : std::span<const double>(), y.size());
         const Target target{span_of<double>(y), &w};
+        const PyTarget fitted(fitted_y, fitted_weights);
         const Lists lists = lists_of(hidden_begin, hidden, hidden_begin.size() - 1, X.shape(1));
         std::unique_ptr<Loss> chosen = loss_of(loss, static_cast<int>(view.outputs()), loss_parameter);
         return to_numpy(without_lock(threads, [&](Context& context) {
-          chosen->start(target, context);  // some losses find their parameter from the data
+          chosen->start(fitted.sample, context);  // some losses find their parameter from the rows they are fitted on
           return losses_without(view, span_of<double>(weight), table_of(X), target, *chosen, lists, last, context);
         }));
       },
       "start"_a, "tree_begin"_a, "feature"_a, "left"_a, "missing_left"_a, "threshold"_a, "value"_a, "weight"_a, "X"_a,
-      "y"_a, "weights"_a.none(), "loss"_a, "loss_parameter"_a, "hidden_begin"_a, "hidden"_a, "last"_a, "threads"_a,
+      "y"_a, "weights"_a.none(), "fitted_y"_a, "fitted_weights"_a.none(), "loss"_a, "loss_parameter"_a,
+      "hidden_begin"_a, "hidden"_a, "last"_a, "threads"_a,
       "Mean loss as the model is, and with each list of features hidden from it.");
   m.def(
       "mean_loss",
-      [](const RawMatrix& raw, const Doubles& y, const std::optional<Doubles>& weights, nb::object loss,
-         double loss_parameter, int threads) {
+      [](const RawMatrix& raw, const Doubles& y, const std::optional<Doubles>& weights, const Doubles& fitted_y,
+         const std::optional<Doubles>& fitted_weights, nb::object loss, double loss_parameter, int threads) {
         if (raw.shape(1) != y.size()) throw std::invalid_argument("raw and y differ in length.");
         const Weights w = Weights::from(weights ? span_of<double>(*weights) : std::span<const double>(), y.size());
         const Target target{span_of<double>(y), &w};
+        const PyTarget fitted(fitted_y, fitted_weights);
         std::unique_ptr<Loss> chosen = loss_of(loss, static_cast<int>(raw.shape(0)), loss_parameter);
         return without_lock(threads, [&](Context& context) {
-          chosen->start(target, context);  // some losses find their parameter from the data
+          chosen->start(fitted.sample, context);  // some losses find their parameter from the rows they are fitted on
           return chosen->mean(target, raw.data(), context);
         });
       },
-      "raw"_a, "y"_a, "weights"_a.none(), "loss"_a, "loss_parameter"_a, "threads"_a,
-      "Mean loss of raw predictions, one row per output.");
+      "raw"_a, "y"_a, "weights"_a.none(), "fitted_y"_a, "fitted_weights"_a.none(), "loss"_a, "loss_parameter"_a,
+      "threads"_a, "Mean loss of raw predictions, one row per output.");
   m.def(
       "exp",
       [](const Doubles& v) {

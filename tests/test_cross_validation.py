@@ -11,6 +11,7 @@ from sklearn.model_selection import (
     GroupKFold,
     KFold,
     LeaveOneGroupOut,
+    ShuffleSplit,
     StratifiedShuffleSplit,
     cross_val_score,
     cross_validate,
@@ -196,7 +197,7 @@ def test_all_noise_selects_nothing_or_little():
         ({"mus": [-1]}, ValueError, "mus must be"),
         ({"n_features_to_select": [0.5]}, ValueError, "whole numbers"),
         ({"cv": 1}, ValueError, "cv"),
-        ({"scoring": lambda model, X, y: np.nan}, ValueError, "Every score is NaN"),
+        ({"scoring": lambda model, X, y: np.nan}, ValueError, "NaN on every split"),
     ],
 )
 def test_bad_settings_are_sentences(settings, error, message):
@@ -212,3 +213,108 @@ def test_a_mu_of_the_grid_is_the_same_share_of_mu_max_in_every_split():
     search = GBFSClassifierCV(QUICK, n_mus=3, cv=KFold(4)).fit(x[:, None], x > 0)
     assert search.cv_results_["mean_n_features"][0] == 0
     assert search.n_features_selected_ == 1
+
+
+def test_held_out_rows_choose_nothing():
+    """Also where selection could compare models by validation loss."""
+    features, y = load_diabetes(return_X_y=True)
+    splits = KFold(3, shuffle=True, random_state=1)
+    search = GBFSRegressorCV(GBFSRegressor(max_iter=40), n_features_to_select=[1, 3], cv=splits).fit(features, y)
+    for i, k in enumerate([1, 3]):
+        by_hand = [
+            GBFSRegressor(max_iter=40, n_features_to_select=k).fit(features[a], y[a]).score(features[b], y[b])
+            for a, b in splits.split(features)
+        ]
+        # One number alone buys for itself; a list buys for its largest.
+        if k == 3:
+            assert [search.cv_results_[f"split{s}_test_score"][i] for s in range(3)] == by_hand
+    with pytest.raises(ValueError, match='refit="auto" compares validation losses'):
+        GBFSRegressorCV(GBFSRegressor(refit="auto"), n_mus=2).fit(features, y)
+
+
+@pytest.mark.parametrize("more", [{"early_stopping": True, "random_state": 0, "learning_rate": 0.3}, {"refit": True}])
+def test_numbers_of_iterations_are_those_of_fits(more):
+    features, y = load_diabetes(return_X_y=True)
+    splits = KFold(3, shuffle=True, random_state=1)
+    search = GBFSRegressorCV(GBFSRegressor(**more), mus=[0.003], max_iters=[10, 60], cv=splits).fit(features, y)
+    for i, t in enumerate([10, 60]):
+        by_hand = [
+            GBFSRegressor(0.003, max_iter=t, **more).fit(features[a], y[a]).score(features[b], y[b])
+            for a, b in splits.split(features)
+        ]
+        assert [search.cv_results_[f"split{s}_test_score"][i] for s in range(3)] == by_hand
+
+
+def test_the_held_out_loss_is_that_of_the_held_out_rows():
+    split = [(np.arange(300), np.arange(300, 442))]
+    features, y = load_diabetes(return_X_y=True)
+    settings = {"max_iter": 60, "early_stopping": True, "random_state": 0}
+    search = GBFSRegressorCV(GBFSRegressor(**settings), mus=[0.001], cv=split).fit(features, y)
+    model = GBFSRegressor(0.001, **settings).fit(features[:300], y[:300])
+    loss = 0.5 * np.mean((model.predict(features[300:]) - y[300:]) ** 2)
+    assert search.cv_results_["mean_test_loss"][0] in (pytest.approx(loss), pytest.approx(2 * loss))
+
+
+def test_weights_of_classes_are_for_the_fit_and_not_for_the_score():
+    model = GBFSClassifier(max_iter=20, class_weight={0: 10.0, 1: 1.0})
+    bare = GBFSClassifierCV(model, **SMALL).fit(X, Y)
+    ones = GBFSClassifierCV(model, **SMALL).fit(X, Y, sample_weight=np.ones(len(Y)))
+    np.testing.assert_array_equal(bare.cv_results_["mean_test_score"], ones.cv_results_["mean_test_score"])
+
+
+def test_the_top_of_the_grid_buys_nothing_in_any_split():
+    features, y = load_diabetes(return_X_y=True)
+    splits = ShuffleSplit(30, test_size=0.2, random_state=0)
+    search = GBFSRegressorCV(GBFSRegressor(max_iter=3), n_mus=3, cv=splits).fit(features, y)
+    assert search.cv_results_["mean_n_features"][0] == 0
+
+
+def test_scorers_see_the_users_table():
+    frame, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    seen = []
+
+    def scorer(model, X, y):
+        seen.append(X.columns[0])
+        return model.score(X, y)
+
+    GBFSClassifierCV(QUICK, scoring=scorer, **SMALL).fit(frame, y)
+    assert set(seen) == {"mean radius"}
+
+
+def test_names_of_an_earlier_table_are_forgotten():
+    frame, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    search = GBFSClassifierCV(QUICK, **SMALL).fit(frame, y)
+    assert len(search.feature_names_in_) == 30
+    assert not hasattr(search.fit(frame.to_numpy(), y), "feature_names_in_")
+
+
+def test_with_a_seed_early_stopping_is_reproducible():
+    model = GBFSClassifier(max_iter=20, early_stopping=True)
+    first, second = (GBFSClassifierCV(model, **SMALL).fit(X, Y).cv_results_["mean_test_score"] for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"max_depths": [0]}, "max_depth"),
+        ({"max_depths": [2.7]}, "max_depth"),
+        ({"max_iters": [-5, 10]}, "max_iter"),
+        ({"max_iters": [1.7]}, "max_iter"),
+        ({"cv": []}, "no splits"),
+        ({"mus": [0.1], "n_features_to_select": [2]}, "can't both be tried"),
+        ({"estimator": GBFSClassifier(n_features_to_select=3)}, "n_features_to_select of the estimator"),
+    ],
+)
+def test_grids_are_checked_before_anything_is_fitted(settings, message):
+    with pytest.raises(ValueError, match=message):
+        GBFSClassifierCV(**{"estimator": QUICK, **SMALL, **settings}).fit(X, Y)
+
+
+@pytest.mark.filterwarnings("ignore:Only one class")
+def test_a_split_that_cant_be_scored_is_named():
+    order = np.argsort(Y, kind="stable")
+    first = [(order[:500], order[500:]), (np.arange(300), np.arange(300, 569))]  # the first holds out one class only
+    search = GBFSClassifierCV(QUICK, cv=first, scoring="roc_auc", n_mus=2)
+    with pytest.raises(ValueError, match="NaN on split 0"):
+        search.fit(X, Y)

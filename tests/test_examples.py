@@ -16,6 +16,7 @@ def test_example_ends_in_a_picture(path, monkeypatch):
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
+    plt.close("all")  # what other tests left open
     shown = []
     monkeypatch.setattr(plt, "show", lambda: shown.append(len(plt.get_fignums())))
     runpy.run_path(str(path))

@@ -164,3 +164,49 @@ def test_one_failure_ends_the_others():
         side_by_side([goes_on, fails, goes_on, goes_on], threads=2)
     assert ended
     assert time.monotonic() - begin < 5
+
+
+def test_weights_of_classes_are_for_the_fit_and_not_for_the_score():
+    weighted = gbfs_path(X, Y, n_mus=3, max_iter=5, class_weight={0: 10.0, 1: 1.0}, sample_weight=np.ones(len(Y)))
+    for model, score in zip(weighted.estimators, weighted.train_score, strict=True):
+        assert score == pytest.approx(model.score(X, Y))
+    own = np.where(np.arange(100) < 50, 3.0, 1.0)
+    path = gbfs_path(X[100:], Y[100:], X_val=X[:100], y_val=Y[:100], sample_weight_val=own, n_mus=3, max_iter=5)
+    for model, score in zip(path.estimators, path.validation_score, strict=True):
+        assert score == pytest.approx(model.score(X[:100], Y[:100], own))
+
+
+class NoValue:
+    """A loss that can't say how large it is."""
+
+    def start(self, y, weights):
+        return 0.0
+
+    def gradient(self, y, raw):
+        return y - raw
+
+    def curvature(self, y, raw):
+        return np.ones_like(y)
+
+    def inverse_link(self, raw):
+        return raw
+
+
+def test_a_loss_without_values():
+    features, y = load_diabetes(return_X_y=True)
+    model = GBFSRegressor(loss=NoValue(), max_iter=5)
+    with pytest.raises(ValueError, match="method 'value'"):
+        gbfs_path(features, y, estimator=model, n_features_to_select=[2])
+    with pytest.raises(ValueError, match="method 'value'"):
+        gbfs_path(features, y, estimator=model, n_mus=2).best()
+
+
+def test_settings_that_do_not_go_together():
+    with pytest.raises(ValueError, match="n_features_to_select of the estimator"):
+        gbfs_path(X, Y, estimator=GBFSClassifier(n_features_to_select=3))
+    with pytest.raises(ValueError, match="can't both be followed"):
+        gbfs_path(X, Y, mus=[0.1], n_features_to_select=[2])
+    path = gbfs_path(X, Y, n_mus=2, max_iter=2)
+    assert path == path
+    assert path != gbfs_path(X, Y, n_mus=2, max_iter=2)
+    assert gbfs_path(X, Y, n_mus=2, max_iter=2, refit=True).mu_max == path.mu_max

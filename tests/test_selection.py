@@ -1,6 +1,10 @@
 """Exactly k features: what is sold back, the refit, and the pieces they stand on."""
 
 import pickle
+import signal
+import subprocess
+import sys
+import time
 import warnings
 
 import numpy as np
@@ -77,7 +81,7 @@ def test_the_loss_without_a_feature_is_that_of_the_naive_twin():
     hidden = [[0], [1, 2], [4], []]
     for threads in (1, 3):
         found = model._model.ensemble.losses_without(
-            Rows(X, y), LogLoss(), [np.array(h, dtype=np.int32) for h in hidden], model.n_iter_, threads
+            Rows(X, y), Rows(X, y), LogLoss(), [np.array(h, dtype=np.int32) for h in hidden], model.n_iter_, threads
         )
         expected = [loss_without(model, X, y, h) for h in ([], *hidden)]
         np.testing.assert_allclose(found, expected, rtol=1e-12)
@@ -354,12 +358,13 @@ def test_the_mean_of_several_models_is_exact_where_bins_are():
     rng = np.random.default_rng(0)
     X = rng.integers(4, size=(300, 3)).astype(float)
     y = rng.integers(3, size=300) * (X[:, 0] > 1) + (X[:, 1] > 2)
-    model = GBFSClassifier(0, refit=True, average=7, random_state=3, **QUICK).fit(X, y)
+    # All models of an average begin where all rows do, so begin at zero.
+    model = GBFSClassifier(0, refit=True, average=7, random_state=3, init="zero", **QUICK).fit(X, y)
     seed = np.random.RandomState(3).randint(2**31 - 1)
     folds = [*deal(y.astype(float), 5, seed), *deal(y.astype(float), 5, seed + 1)][:7]
     raw = []
     for train, held in folds:
-        part = GBFSClassifier(0, early_stopping=True, **QUICK)
+        part = GBFSClassifier(0, early_stopping=True, init="zero", **QUICK)
         raw.append(part.fit(X[train], y[train], X_val=X[held], y_val=y[held])._raw(X))
     np.testing.assert_allclose(model._raw(X), np.mean(raw, axis=0), rtol=1e-9)
     assert model.history_["train_loss"][-1] == pytest.approx(log_loss(y, model.predict_proba(X)))
@@ -382,3 +387,109 @@ def test_folds_have_every_row_once_and_the_distribution_of_y(n, seed):
             assert abs((y[held] == value).sum() - (y == value).sum() / 5) < 2
     few = deal(y, 5, seed, most=10)
     assert sum(len(held) for _, held in few) == min(n, 10)
+
+
+GATE = Stages({"lab": Stage(1.0, opens=[1], needs=[0])}, prices=1.0)
+
+
+@pytest.mark.parametrize("weight_of_the_gate", [0.5, 0.0])
+def test_what_a_gate_opens_counts_for_the_gate(weight_of_the_gate):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 6))
+    y = 2 * X[:, 1] + weight_of_the_gate * X[:, 0] + 0.3 * X[:, 2] + 0.2 * X[:, 3] + 0.1 * rng.normal(size=600)
+    for k in (2, 3, 4):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the last fit may not need the gate's own values
+            model = GBFSRegressor(n_features_to_select=k, costs=GATE, max_iter=60).fit(X, y)
+        assert {0, 1} <= set(model.selected_features_), k
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_refitted_model_never_owns_what_it_could_not_buy():
+    for seed in range(15):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(300, 5))
+        y = 1.5 * X[:, 1] + 0.05 * X[:, 0] + 0.3 * X[:, 2] + rng.normal(size=300)
+        model = GBFSRegressor(0, refit=True, costs=GATE, max_iter=100, learning_rate=0.3, early_stopping=True)
+        model.set_params(random_state=0, max_depth=1, n_iter_no_change=30).fit(X, y)
+        chosen = set(model.selected_features_.tolist())
+        assert 1 not in chosen or 0 in chosen
+        assert (np.diff(model._model.purchases.iteration) >= 0).all()
+        assert model.total_cost_ == pytest.approx(len(chosen) + (1 in chosen))
+
+
+def test_free_features_do_not_fill_the_places():
+    X, y = load_diabetes(return_X_y=True)
+    prices = np.ones(10)
+    prices[[0, 1, 3]] = 0
+    model = GBFSRegressor(n_features_to_select=3, costs=prices, **QUICK).fit(X, y)
+    assert {2, 8} <= set(model.selected_features_)
+
+
+def test_a_budget_is_used():
+    X, y = load_diabetes(return_X_y=True)
+    model = GBFSRegressor(n_features_to_select=4, budget=6, costs=np.arange(1.0, 11), **QUICK)
+    with pytest.warns(UserWarning, match="only"):
+        model.fit(X, y)
+    assert 3 < model.total_cost_ <= 6
+
+
+def test_a_constant_keeps_mu_max():
+    X, y = load_diabetes(return_X_y=True)
+    with pytest.warns(NothingBoughtWarning, match=r"from mu_max_=0\.29"):
+        model = GBFSRegressor(1.0, refit=True).fit(X, y)
+    assert model.mu_max_ == pytest.approx(0.2915, abs=1e-3)
+
+
+def test_averages_that_stop_at_once_are_constants():
+    rng = np.random.default_rng(2)
+    with pytest.warns(NothingBoughtWarning, match="validation rows"):
+        model = GBFSRegressor(average=5, refit=True, max_iter=30).fit(rng.normal(size=(60, 3)), rng.normal(size=60))
+    assert model.n_iter_ == model.best_iteration_ == 0
+    assert len(np.unique(model.predict(rng.normal(size=(5, 3))))) == 1
+
+
+def test_averages_of_folds_that_lack_a_class():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(100, 4))
+    y = np.zeros(100, dtype=int)
+    y[17] = 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = GBFSClassifier(n_features_to_select=2, average=5, min_samples_leaf=1, max_iter=10).fit(X, y)
+    assert 1e-4 < model.predict_proba(X)[:, 1].min() <= model.predict_proba(X)[17, 1]
+
+
+def test_hubers_delta_is_that_of_the_fit_wherever_losses_are_compared():
+    X, y = load_diabetes(return_X_y=True)
+    y_val = y[300:].copy()
+    y_val[:40] *= 8
+    model = GBFSRegressor(n_features_to_select=4, average=5, loss="huber", **QUICK)
+    model.fit(X[:300], y[:300], X_val=X[300:], y_val=y_val)
+    losses = [model.refit_scores_[which]["validation_loss"] for which in ("forward", "refit")]
+    assert 0.5 < losses[0] / losses[1] < 2
+
+
+def test_ctrl_c_reaches_every_fit_of_an_average():
+    script = """
+import numpy as np, frugalboost, frugalboost.selection as selection
+fit_average = selection.fit_average
+def announced(*arguments):
+    print("go", flush=True)
+    return fit_average(*arguments)
+selection.fit_average = announced
+rng = np.random.default_rng(0)
+X = rng.normal(size=(20000, 10))
+model = frugalboost.GBFSRegressor(0.0, refit=True, average=2, n_jobs=2, max_iter=400, max_depth=8, learning_rate=0.001)
+model.fit(X, X[:, 0] + rng.normal(size=20000))
+print("done", flush=True)
+"""
+    process = subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline().strip() == "go"
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=120)
+    assert "KeyboardInterrupt" in errors
+    assert "done" not in output

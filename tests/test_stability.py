@@ -118,3 +118,24 @@ def test_progress(capsys):
 def test_bad_settings_are_refused(settings):
     with pytest.raises(ValueError, match=next(iter(settings))):
         StabilitySelection(QUICK, **settings).fit(X, Y)
+
+
+def test_no_more_is_bought_than_was_asked_for():
+    rng = np.random.default_rng(0)
+    base = rng.normal(size=(200, 6))
+    copies = np.repeat(base, 5, axis=1) + 0.3 * rng.normal(size=(200, 30))
+    y = base[:, 0] + 0.7 * base[:, 1] + 0.5 * rng.normal(size=200)
+    found = StabilitySelection(QUICK, n_features=2, n_subsamples=20, random_state=0).fit(copies, y)
+    assert found.n_features_per_subsample_ <= 2
+    assert (np.diff(found.frequencies_, axis=0) >= 0).all()
+    default = StabilitySelection(QUICK, n_subsamples=20, random_state=0).fit(copies, y)
+    assert default.error_bound_ <= default.max_false
+    overlapping = Bags({"a": [0, 1, 2, 3], "b": [2, 3, 4, 5], "c": [6, 7], "d": [8, 9]})
+    table = copies[:, :10]
+    bags = StabilitySelection(clone(QUICK).set_params(costs=overlapping), n_features=1, n_subsamples=10, random_state=0)
+    assert bags.fit(table, y).n_features_per_subsample_ <= 1
+
+
+def test_a_bound_that_cant_be_kept_is_said():
+    with pytest.warns(UserWarning, match=r"can't be as low as max_false=0\.1"):
+        StabilitySelection(QUICK, max_false=0.1, n_subsamples=4, random_state=0).fit(X[:, [3, 7, 9]], Y)

@@ -49,10 +49,12 @@ n_features_to_select : int or None, default=None
     buying starts.
 refit : bool or "auto", default=False
     Fit once more on the chosen features alone, all of them free from the start. "auto" keeps the better of the two by
-    validation loss, and needs validation rows. With ``n_features_to_select`` the last fit always is such a one.
+    validation loss, and needs validation rows. ``n_features_to_select`` always fits once more, and with validation
+    rows keeps the better model.
 average : int, default=1
     That last fit is the mean of so many models, each fitted on four fifths of the rows and stopped early on the rest:
-    often a better prediction, from so many times as many trees.
+    often a better prediction, from so many times as many trees. ``n_iter_`` and ``feature_importances_`` then count
+    the trees of all of them.
 early_stopping : bool, default=False
     Stop when the validation loss has not fallen for ``n_iter_no_change`` iterations, and keep the best one.
 validation_fraction : float, default=0.1

@@ -12,20 +12,36 @@ from numpy.typing import NDArray
 from frugalboost.boosting import Curve, Model, Observer, Purchases, Task, boost
 from frugalboost.ensemble import Ensemble
 from frugalboost.folds import deal
-from frugalboost.parallel import side_by_side
+from frugalboost.losses import has_values
+from frugalboost.parallel import Check, both, side_by_side
 
 Places = NDArray[np.int64]
 
 
 def fit_average(task: Task, models: int, seed: int, observer: Observer | None, threads: int) -> Model:
-    """Fit so many models of a task, each stopped on its own held-out rows, and return their mean."""
+    """Fit so many models of a task, each stopped on its own held-out rows, and return their mean.
+
+    All begin at the start value of all rows: a fold may lack a class.
+    """
+    if not has_values(task.loss):
+        raise ValueError("average needs the loss of every row: give your loss a method 'value'.")
+    one = replace(task.params, max_iter=1, early_stopping=False)
+    start = boost(replace(task, params=one), None, None, threads).ensemble.start
     repeats = -(-models // 5)
     folds = [fold for r in range(repeats) for fold in deal(task.train.y, 5, seed + r)][:models]
-    works = [partial(_fit, task, train, held, observer) for train, held in folds]
+    works = [partial(_fit, task, train, held, start, observer) for train, held in folds]
     return _mean(side_by_side(works, threads), task, threads)
 
 
-def _fit(task: Task, train: Places, held: Places, observer: Observer | None, _: object, threads: int) -> Model:
+def _fit(
+    task: Task,
+    train: Places,
+    held: Places,
+    start: NDArray[np.float64],
+    observer: Observer | None,
+    check: Check | None,
+    threads: int,
+) -> Model:
     rows = task.train
     part = replace(
         task,
@@ -35,7 +51,7 @@ def _fit(task: Task, train: Places, held: Places, observer: Observer | None, _: 
         binned_validation=task.binned.take(None, held, threads),
         params=replace(task.params, early_stopping=True),
     )
-    return boost(part, None, observer, threads)
+    return boost(part, None, both(observer, check), threads, start)
 
 
 def _mean(models: Sequence[Model], task: Task, threads: int) -> Model:
@@ -51,8 +67,8 @@ def _mean(models: Sequence[Model], task: Task, threads: int) -> Model:
     iterations = range(trees.n_iterations + 1)
     n_features = np.array([(model.purchases.iteration <= i).sum() for i in iterations], dtype=np.int32)
     none = np.full(len(iterations), np.nan)
-    train = trees.loss_curve(task.train, task.loss, threads)
-    validation = none if task.validation is None else trees.loss_curve(task.validation, task.loss, threads)
+    train = trees.loss_curve(task.train, task.train, task.loss, threads)
+    validation = none if task.validation is None else trees.loss_curve(task.validation, task.train, task.loss, threads)
     return replace(model, curve=Curve(train, validation, n_features, np.zeros_like(none), none))
 
 
@@ -76,8 +92,7 @@ def _interleaved(models: Sequence[Model]) -> Ensemble:
         if name not in ("start", "tree_begin")
     }
     arrays["value"] = arrays["value"] / len(models)
-    start = np.mean([model.ensemble.start for model in models], axis=0)
-    return Ensemble(start=start, tree_begin=np.array(begin, dtype=np.int64), **arrays)
+    return Ensemble(start=first.start, tree_begin=np.array(begin, dtype=np.int64), **arrays)
 
 
 def _purchases(trees: Ensemble) -> Purchases:

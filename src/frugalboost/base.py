@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from frugalboost import fitting, persistence, selection
 from frugalboost.costs import Cost, Costs, Resolved, resolve
 from frugalboost.data import check_weights, check_X, refuse_sparse
-from frugalboost.losses import BuiltIn, Loss, resolve_loss
+from frugalboost.losses import BuiltIn, Loss, has_values, resolve_loss
 from frugalboost.params import Params
 from frugalboost.rows import Rows
 from frugalboost.selection import Outcome
@@ -198,17 +198,13 @@ class GBFSBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _job(self, loss: BuiltIn | Loss, outputs: int) -> fitting.Job:
-        if self.early_stopping and not _has_values(loss):
+        if self.early_stopping and not has_values(loss):
             raise ValueError("early_stopping=True needs the loss of every row: give your loss a method 'value'.")
-        if self.n_features_to_select is not None and not _has_values(loss):
-            raise ValueError("n_features_to_select needs the loss of every row: give your loss a method 'value'.")
         if self.warm_start and (self.n_features_to_select is not None or self.refit):
             raise ValueError(
                 "warm_start=True can't go on from a model that was refitted on its chosen features alone: "
                 "leave out n_features_to_select and refit, or warm_start."
             )
-        if self.average > 1 and not _has_values(loss):
-            raise ValueError("average needs the loss of every row: give your loss a method 'value'.")
         names = self._names()
         seed = int(check_random_state(self.random_state).randint(2**31 - 1)) if self.early_stopping else None
         folds_seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -284,7 +280,8 @@ class GBFSBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _warn_if_nothing_bought(self, weighted: bool) -> None:
         trees = self._model.ensemble
-        total = float(trees.weight[trees.tree_begin[-2]])  # of the rows that the last tree was grown on
+        # Of the rows that the last tree was grown on; the mean of models that all stopped at once has no tree.
+        total = float(trees.weight[trees.tree_begin[-2]]) if len(trees.tree_begin) > 1 else np.inf
         if total < 2 * self.min_samples_leaf:
             what = "of total weight is" if weighted else "rows are"
             remedy = "Lower it, or bring more rows"
@@ -471,10 +468,6 @@ class GBFSBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """
         estimator: Self = persistence.load_as(cls, path, loss=loss)
         return estimator
-
-
-def _has_values(loss: BuiltIn | Loss) -> bool:
-    return isinstance(loss, BuiltIn) or callable(getattr(loss, "value", None))
 
 
 def _by_rows(raw: Floats) -> Floats:

@@ -96,8 +96,10 @@ class Task:
     params: Params
 
 
-def boost(task: Task, previous: Model | None, observer: Observer | None, threads: int) -> Model:
-    """Grow trees for a task, going on from an earlier model where one is given."""
+def boost(
+    task: Task, previous: Model | None, observer: Observer | None, threads: int, start: Floats | None = None
+) -> Model:
+    """Grow trees for a task, going on from an earlier model, or from raw start values, where they are given."""
     validation = task.validation
     grown = _core.boost(
         X=task.binned,
@@ -112,7 +114,7 @@ def boost(task: Task, previous: Model | None, observer: Observer | None, threads
         rules=list(task.costs.rules),
         budget=task.budget,
         params=task.params.to_core(),
-        progress=_progress(previous, task, threads),
+        progress=_progress(previous, task, threads) if start is None else _beginning(start, task),
         observer=observer,
         threads=threads,
     )
@@ -148,6 +150,15 @@ def _progress(previous: Model | None, task: Task, threads: int) -> _core.Progres
         if not np.isnan(previous.curve.validation_loss).any():
             progress.validation_losses = previous.curve.validation_loss.tolist()
     progress.set_raw(raw, raw_val)
+    return progress
+
+
+def _beginning(start: Floats, task: Task) -> _core.Progress:
+    """Tell the core where to begin."""
+    progress = _core.Progress()
+    progress.start = start.tolist()
+    validation = None if task.validation is None else np.repeat(start, len(task.validation))
+    progress.set_raw(np.repeat(start, len(task.train)), validation)
     return progress
 
 

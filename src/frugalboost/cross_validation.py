@@ -3,52 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
 from itertools import product
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, RegressorMixin, _fit_context, is_classifier
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    MetaEstimatorMixin,
+    RegressorMixin,
+    _fit_context,
+    clone,
+    is_classifier,
+)
 from sklearn.feature_selection import SelectorMixin
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit, check_cv
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, indexable
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from frugalboost._docs import fill_in
 from frugalboost.base import Checked, GBFSBase, unchanged_on_error
-from frugalboost.data import refuse_sparse
+from frugalboost.data import check_weights, refuse_sparse
 from frugalboost.estimators import GBFSClassifier, GBFSRegressor
-from frugalboost.parallel import Check, side_by_side
 from frugalboost.path import Course, check_mus, check_numbers, make_estimator, mu_grid, score_name
-from frugalboost.scoring import RowScorer
+from frugalboost.scoring import Scorer
+from frugalboost.splits import Fold, Given, Grid, Split, check_classes, chosen_index
 from frugalboost.threads import threads_for
 
 Floats = NDArray[np.float64]
 T = TypeVar("T", bound=type)
-Split = tuple[NDArray[np.intp], NDArray[np.intp]]
-
-
-@dataclass(frozen=True)
-class Grid:
-    """What is tried: every depth with every value of mu or number of features, read off after some iterations."""
-
-    parameter: str
-    values: NDArray[Any]
-    depths: Sequence[int | None]
-    iterations: Sequence[int | None]  # None: as many as the fit keeps
-    mu_max: float | None = None  # of all rows; given: a mu means the same share of mu_max in every split
-
-    def candidates(self) -> list[dict[str, Any]]:
-        """Parameters of each candidate, in the order of the results."""
-        return [
-            {self.parameter: value.item(), "max_depth": depth} | ({} if t is None else {"max_iter": t})
-            for depth, value, t in product(self.depths, self.values, self.iterations)
-        ]
 
 
 class GBFSCVBase(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -139,10 +126,14 @@ class GBFSCVBase(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         with unchanged_on_error(self):
             template = self._template()
             checked = template._checked(X, y, sample_weight)
-            splits = self._splits(X, y, groups, template, checked)
+            table, target = indexable(X, y)
+            given = Given(table, target, check_weights(sample_weight, checked.train.X), checked)
+            splits = self._splits(y, groups, template, checked)
             grid = self._grid(template, checked)
-            self._choose(template, checked, splits, grid, sample_weight is not None)
+            self._choose(template, given, splits, grid)
             final = template.set_params(**self.best_params_, n_jobs=self.n_jobs)
+            if hasattr(self, "feature_names_in_"):
+                del self.feature_names_in_  # of an earlier table
             self.estimator_ = final._fit_checked(checked)
             for name, value in vars(final).items():
                 if name.endswith("_"):
@@ -155,9 +146,12 @@ class GBFSCVBase(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
                 f"{type(self).__name__} needs a {self._kind.__name__} as estimator, not a "
                 f"{type(self.estimator).__name__}."
             )
-        return make_estimator(self._kind() if self.estimator is None else self.estimator, [], {})
+        template = make_estimator(self._kind() if self.estimator is None else self.estimator, [], {})
+        if template.random_state is None and self.random_state is not None:
+            template.random_state = check_random_state(self.random_state).randint(2**31 - 1)
+        return template
 
-    def _splits(self, X: Any, y: Any, groups: Any, template: GBFSBase, checked: Checked) -> list[Split]:
+    def _splits(self, y: Any, groups: Any, template: GBFSBase, checked: Checked) -> list[Split]:
         if groups is not None:
             check_consistent_length(y, groups)
         cv = self.cv
@@ -167,35 +161,44 @@ class GBFSCVBase(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
             cv = kind(5, test_size=0.2, random_state=seed)
         splitter = check_cv(cv, y, classifier=is_classifier(self))
         splits = list(splitter.split(checked.train.X, np.asarray(y), groups))
+        if not splits:
+            raise ValueError("cv gives no splits. A generator can be used only once: make it a list.")
+        places = np.arange(len(checked.train))
+        splits = [(places[train], places[test]) for train, test in splits]  # masks may be given too
         for number, (train, _) in enumerate(splits):
-            _check_classes(template, checked, train, number)
+            check_classes(template, checked.train, train, number)
         return splits
 
     def _grid(self, template: GBFSBase, checked: Checked) -> Grid:
         depths = [template.max_depth] if self.max_depths is None else list(self.max_depths)
-        iterations = [None] if self.max_iters is None else sorted({int(t) for t in self.max_iters})
+        iterations = [None] if self.max_iters is None else sorted(set(self.max_iters))
         if not depths or not iterations:
             raise ValueError("max_depths and max_iters must not be empty lists.")
+        for depth, t in product(depths, iterations):
+            clone(template).set_params(
+                max_depth=depth, max_iter=template.max_iter if t is None else t
+            )._validate_params()
         if self.n_features_to_select is not None:
+            if self.mus is not None:
+                raise ValueError("mus and n_features_to_select can't both be tried: give one of them.")
             return Grid("n_features_to_select", np.array(check_numbers(self.n_features_to_select)), depths, iterations)
         if self.mus is not None:
             return Grid("mu", check_mus(self.mus), depths, iterations)
         mu_max = Course(template, checked, threads_for(self.n_jobs)).mu_max
         return Grid("mu", mu_grid(mu_max, self.n_mus, self.eps), depths, iterations, mu_max)
 
-    def _choose(self, template: GBFSBase, checked: Checked, splits: list[Split], grid: Grid, weighted: bool) -> None:
-        """Score every candidate on every split, and apply the rule."""
-        scorer = RowScorer(check_scoring(template, scoring=self.scoring), weighted)
+    def _choose(self, template: GBFSBase, given: Given, splits: list[Split], grid: Grid) -> None:
+        """Score every candidate on every split, one split after another, and apply the rule."""
+        scorer = Scorer(check_scoring(template, scoring=self.scoring))
         threads = threads_for(self.n_jobs)
-        longest = {} if self.max_iters is None else {"max_iter": max(t for t in grid.iterations if t is not None)}
-        works = []
-        for train, test in splits:
+        table = []
+        for number, split in enumerate(splits):
+            rows = []
             for depth in grid.depths:
-                fold = Fold(template, checked, train, test, {"max_depth": depth} | longest, threads)
-                works += [partial(fold.run, scorer, values, grid) for values in fold.portions(grid)]
-        results = side_by_side(works, threads, bool(self.verbose))
-        table = np.array([row for part in results for row in part]).reshape(len(splits), -1, 5)
-        self._publish_results(table, grid, score_name(template, self.scoring))
+                fold = Fold(given, split, template._like(max_depth=depth), scorer, threads)
+                rows += fold.rows(grid, bool(self.verbose), f"split {number + 1}/{len(splits)}, fit")
+            table.append(rows)
+        self._publish_results(np.array(table), grid, score_name(template, self.scoring))
 
     def _publish_results(self, table: Floats, grid: Grid, scoring: str) -> None:
         """``table``: by split and candidate the score, features, price, held-out loss and iterations."""
@@ -304,7 +307,7 @@ n_features_to_select : int, sequence of int or None, default=None
 max_depths : sequence of int or None, default=None
     Depths to try besides; None: the estimator's.
 max_iters : sequence of int or None, default=None
-    Numbers of iterations to try besides. They cost no further fits: the longest is cut. None: the estimator's.
+    Numbers of iterations to try besides. Over mu they cost no further fits: the longest is cut. None: the estimator's.
 cv : int, splitter, iterable or None, default=None
     Any splitter of scikit-learn. None: 5 random splits into 80 and 20 percent, as in the paper, stratified for classes.
 scoring : str, callable or None, default=None
@@ -331,8 +334,7 @@ best_score_ : float
     Their mean score over the splits.
 cv_results_ : dict of arrays
     For each candidate "params", scores of each split, "mean_test_score", "std_test_score", "se_test_score" (of the
-    mean), "mean_n_features", "mean_price", "mean_test_loss" (NaN with early stopping inside the splits) and
-    "mean_n_iter".
+    mean), "mean_n_features", "mean_price", "mean_test_loss" and "mean_n_iter".
 scoring_ : str
     Name of the score.
 n_splits_ : int
@@ -444,81 +446,10 @@ class GBFSRegressorCV(RegressorMixin, GBFSCVBase):  # type: ignore[misc]
     >>> from sklearn.datasets import load_diabetes
     >>> from frugalboost import GBFSRegressor, GBFSRegressorCV
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-    >>> search = GBFSRegressorCV(GBFSRegressor(max_iter=50), n_features_to_select=[1, 2, 3, 5], rule="1se", random_state=0)
+    >>> quick = GBFSRegressor(max_iter=50)
+    >>> search = GBFSRegressorCV(quick, n_features_to_select=[1, 2, 3, 5], rule="1se", random_state=0)
     >>> search.fit(X, y).get_feature_names_out()
     array(['bmi', 's5'], dtype=object)
     """
 
     _kind = GBFSRegressor
-
-
-class Fold:
-    """One split: its training rows are binned by themselves, its held-out rows only scored."""
-
-    def __init__(
-        self,
-        template: GBFSBase,
-        checked: Checked,
-        train: NDArray[np.intp],
-        test: NDArray[np.intp],
-        params: dict[str, Any],
-        threads: int,
-    ) -> None:
-        self.held_out = checked.train.at(test)
-        inner = template._like(**params)
-        # The validation loss is only recorded, unless rows of the training part are set aside for early stopping.
-        validation = None if inner.early_stopping else self.held_out
-        self.course = Course(inner, replace(checked, train=checked.train.at(train), validation=validation), threads)
-
-    def portions(self, grid: Grid) -> list[NDArray[Any]]:
-        """Values whose fits may run apart: each mu by itself; numbers of features are one run of selling back."""
-        return [grid.values[i : i + 1] for i in range(len(grid.values))] if grid.parameter == "mu" else [grid.values]
-
-    def scale(self, grid: Grid) -> float:
-        """Factor on mu. Without it the largest mu, where all rows buy nothing, would buy in half of the splits."""
-        return 1 if not grid.mu_max else self.course.mu_max / grid.mu_max
-
-    def run(
-        self, scorer: RowScorer, values: NDArray[Any], grid: Grid, check: Check | None, threads: int
-    ) -> list[tuple[float, ...]]:
-        """Fit, and read off score, features, price, held-out loss and iterations for every number of iterations."""
-        rows: list[tuple[float, ...]] = []
-        values = values * self.scale(grid)
-        for value, outcome in zip(values, self.course.outcomes(grid.parameter, values, check, threads), strict=True):
-            for t in grid.iterations:
-                model = outcome.model
-                if t is not None:
-                    model = replace(model, best_iteration=min(t, model.n_iterations))
-                fitted = self.course.fitted(replace(outcome, model=model), **{grid.parameter: value.item()})
-                loss = model.curve.validation_loss[model.best_iteration]
-                score = scorer(fitted, self.held_out)
-                rows.append((score, fitted.n_features_selected_, fitted.total_cost_, loss, model.best_iteration))
-        return rows
-
-
-def _check_classes(template: GBFSBase, checked: Checked, train: NDArray[np.intp], number: int) -> None:
-    """A class that a training part lacks can't be learned there; with one class left nothing can."""
-    if not is_classifier(template):
-        return
-    part = checked.train.at(train)
-    seen = np.unique(part.y if part.weights is None else part.y[part.weights > 0])
-    if len(seen) < 2:
-        raise ValueError(
-            f"Split {number} of cv has training rows of one class only. Use a stratified splitter, fewer splits, or "
-            "more rows of the rare classes."
-        )
-
-
-def chosen_index(results: dict[str, Any], rule: str) -> int:
-    """Index of the best mean score; with "1se" of the cheapest candidate within one standard error of it."""
-    mean = results["mean_test_score"]
-    if np.isnan(mean).all():
-        raise ValueError("Every score is NaN: the scorer can't judge these models. Give another scoring.")
-    # Of equal scores the cheaper model wins, then the one with fewer features, then the earlier candidate.
-    order = np.lexsort((results["mean_n_features"], results["mean_price"], -np.nan_to_num(mean, nan=-np.inf)))
-    best = int(order[0])
-    if rule == "min":
-        return best
-    enough = np.flatnonzero(mean >= mean[best] - results["se_test_score"][best])
-    order = np.lexsort((-mean[enough], results["mean_n_features"][enough], results["mean_price"][enough]))
-    return int(enough[order[0]])

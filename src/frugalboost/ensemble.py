@@ -86,33 +86,32 @@ class Ensemble:
         return np.asarray(rows), np.asarray(means)
 
     def losses_without(
-        self, rows: Rows, loss: BuiltIn | Loss, hidden: Sequence[NDArray[np.int32]], iterations: int, threads: int
+        self,
+        rows: Rows,
+        fitted: Rows,
+        loss: BuiltIn | Loss,
+        hidden: Sequence[NDArray[np.int32]],
+        iterations: int,
+        threads: int,
     ) -> Floats:
-        """Mean loss on some rows, and then with each list of features hidden: both ways of a split are then taken."""
+        """Mean loss on some rows, and then with each list of features hidden: both ways of a split are then taken.
+
+        ``fitted`` are the rows of the fit, from which a loss may have found its parameter.
+        """
         begin = np.concatenate([[0], np.cumsum([len(features) for features in hidden])]).astype(np.int64)
-        losses = _core.losses_without(
-            *self._walkable(),
-            self.weight,
-            rows.X,
-            rows.y,
-            rows.weights,
-            loss.name if isinstance(loss, BuiltIn) else loss,
-            loss.parameter if isinstance(loss, BuiltIn) else np.nan,
-            begin,
-            np.concatenate(hidden).astype(np.int32),
-            iterations * self.n_outputs,
-            threads,
-        )
+        items = np.concatenate([np.zeros(0, dtype=np.int32), *hidden]).astype(np.int32)
+        targets = (rows.y, rows.weights, fitted.y, fitted.weights, *_for_core(loss))
+        last = iterations * self.n_outputs
+        losses = _core.losses_without(*self._walkable(), self.weight, rows.X, *targets, begin, items, last, threads)
         return np.asarray(losses)
 
-    def loss_curve(self, rows: Rows, loss: BuiltIn | Loss, threads: int) -> Floats:
+    def loss_curve(self, rows: Rows, fitted: Rows, loss: BuiltIn | Loss, threads: int) -> Floats:
         """Mean loss on some rows before the first iteration and after each."""
-        name = loss.name if isinstance(loss, BuiltIn) else loss
-        parameter = loss.parameter if isinstance(loss, BuiltIn) else np.nan
+        targets = (rows.y, rows.weights, fitted.y, fitted.weights, *_for_core(loss))
         start = np.repeat(self.start[:, None], len(rows), axis=1)
-        curve = [_core.mean_loss(start, rows.y, rows.weights, name, parameter, threads)]
+        curve = [_core.mean_loss(start, *targets, threads)]
         for raw in self.staged_raw(rows.X, self.n_iterations, threads):
-            curve.append(_core.mean_loss(raw, rows.y, rows.weights, name, parameter, threads))
+            curve.append(_core.mean_loss(raw, *targets, threads))
         return np.array(curve)
 
     def feature_gains(self, n_features: int, iterations: int) -> Floats:
@@ -143,3 +142,8 @@ class Ensemble:
             self.threshold,
             self.value,
         )
+
+
+def _for_core(loss: BuiltIn | Loss) -> tuple[str | Loss, float]:
+    """A loss as the core takes it: name and parameter, or the object itself."""
+    return (loss.name, loss.parameter) if isinstance(loss, BuiltIn) else (loss, np.nan)

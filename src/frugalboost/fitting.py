@@ -139,10 +139,6 @@ def run(job: Job, train: Rows, validation: Rows | None, memory: Memory | None) -
 def _selected(prepared: Prepared, job: Job) -> Outcome:
     """Exactly so many features, or a second fit on those that were bought."""
     task = prepared.task
-    if job.refit == "auto" and task.validation is None:
-        raise ValueError(
-            'refit="auto" compares validation losses: set early_stopping=True, or give fit X_val and y_val.'
-        )
     if job.number is None:
         return selection.forward(task, job.refit, job.last, None, job.threads)
     tell = SellingLine() if job.verbose else None

@@ -269,3 +269,8 @@ def exp(values: Floats) -> Floats:
     """exp with the same bits on every machine."""
     flat = np.ascontiguousarray(values, dtype=np.float64).ravel()
     return np.asarray(_core.exp(flat)).reshape(values.shape)
+
+
+def has_values(loss: BuiltIn | Loss) -> bool:
+    """Whether a loss can say how large it is, which early stopping and selection need."""
+    return isinstance(loss, BuiltIn) or callable(getattr(loss, "value", None))

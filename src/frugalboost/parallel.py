@@ -82,6 +82,18 @@ def _in_threads(work: Sequence[Work[T]], threads: int, line: _Line | None) -> li
     return [future.result() for future in futures]
 
 
+def both(first: Check | None, second: Check | None) -> Check | None:
+    """One observer that calls two."""
+    if first is None or second is None:
+        return first or second
+
+    def call(*arguments: object) -> None:
+        first(*arguments)
+        second(*arguments)
+
+    return call
+
+
 class _Line:
     """How many pieces of work are done, and how long the rest may take."""
 

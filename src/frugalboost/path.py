@@ -21,15 +21,14 @@ from frugalboost.boosting import Task, boost
 from frugalboost.estimators import GBFSClassifier, GBFSRegressor
 from frugalboost.parallel import Check, side_by_side
 from frugalboost.progress import SellingLine
-from frugalboost.scoring import RowScorer
+from frugalboost.scoring import Scorer
 from frugalboost.selection import Outcome
 from frugalboost.threads import threads_for
 
 Floats = NDArray[np.float64]
-Scorer = Callable[..., float]
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class SelectionPath:
     """Models from few features to many, with their losses and scores.
 
@@ -155,8 +154,12 @@ class SelectionPath:
         """
         allowed = (self.n_features <= most_features) & (self.price <= most_price)
         if not allowed.any():
-            raise ValueError(f"No model of this path has at most {most_features:g} features at {most_price:g}.")
+            raise ValueError(
+                f"No model of this path has at most {most_features:g} features and a price of at most {most_price:g}."
+            )
         loss = self.validation_loss if not np.isnan(self.validation_loss).any() else self.train_loss
+        if np.isnan(loss).any():
+            raise ValueError("The loss of this path's models is not known: give your loss a method 'value'.")
         return self.estimators[int(np.argmin(np.where(allowed, loss, np.inf)))]
 
     def curve(self, index: int) -> dict[str, list[Any]]:
@@ -306,7 +309,7 @@ def gbfs_path(
     X_val: Any = None,
     y_val: ArrayLike | None = None,
     sample_weight_val: ArrayLike | None = None,
-    scoring: str | Scorer | None = None,
+    scoring: str | Callable[..., float] | None = None,
     n_jobs: int | None = None,
     verbose: int = 0,
     **params: Any,
@@ -357,13 +360,15 @@ def gbfs_path(
     array([ 0,  1,  3,  7, 14])
     """
     model = make_estimator(estimator, y, params)
+    if mus is not None and n_features_to_select is not None:
+        raise ValueError("mus and n_features_to_select can't both be followed: give one of them.")
     checked = model._checked(X, y, sample_weight, X_val, y_val, sample_weight_val)
     threads = threads_for(n_jobs)
     course = Course(model, checked, threads)
     path = course.by_number(n_features_to_select, verbose) if n_features_to_select is not None else None
     if path is None:
         path = course.by_mu(mu_grid(course.mu_max, n_mus, eps) if mus is None else check_mus(mus), verbose)
-    return course.scored(path, scoring, weighted=sample_weight is not None)
+    return course.scored(path, scoring, sample_weight is not None, sample_weight_val is not None)
 
 
 def make_estimator(estimator: GBFSBase | None, y: ArrayLike, params: dict[str, Any]) -> GBFSBase:
@@ -374,6 +379,11 @@ def make_estimator(estimator: GBFSBase | None, y: ArrayLike, params: dict[str, A
         raise TypeError(f"estimator must be a GBFSClassifier or GBFSRegressor, not {type(estimator).__name__}.")
     model: GBFSBase = clone(estimator).set_params(**params, warm_start=False)
     model._validate_params()
+    if model.n_features_to_select is not None:
+        raise ValueError(
+            "n_features_to_select of the estimator does not go with a path, a search or subsamples: give it to "
+            "gbfs_path or to the CV class itself."
+        )
     return model
 
 
@@ -427,22 +437,26 @@ class Course:
         first = replace(self.task, params=replace(self.task.params, max_iter=1, early_stopping=False))
         return boost(first, None, None, self.threads).mu_max
 
-    def outcomes(self, parameter: str, values: Iterable[Any], check: Check | None, threads: int) -> list[Outcome]:
+    def outcomes(
+        self, parameter: str, values: Iterable[Any], check: Check | None, threads: int, max_iter: int | None = None
+    ) -> list[Outcome]:
         """Fit for each mu one after another, or sell back to each number of features."""
+        task = self.task
+        if max_iter is not None:
+            task = replace(task, params=replace(task.params, max_iter=int(max_iter)))
         if parameter == "mu":
-            return [self.fit_at(float(mu), check, threads) for mu in values]
+            return [self._fit_at(task, float(mu), check, threads) for mu in values]
         numbers = [int(k) for k in values]
-        sold = selection.sell_back(self.task, numbers, self.job.folds_seed, self.job.last, check, threads)
+        sold = selection.sell_back(task, numbers, self.job.folds_seed, self.job.last, check, threads)
         return [sold[k] for k in numbers]
 
-    def fit_at(self, mu: float, check: Check | None, threads: int) -> Outcome:
-        """Fit at one mu."""
-        task = replace(self.task, params=replace(self.task.params, mu=mu))
+    def _fit_at(self, task: Task, mu: float, check: Check | None, threads: int) -> Outcome:
+        task = replace(task, params=replace(task.params, mu=mu))
         return selection.forward(task, self.job.refit, self.job.last, check, threads)
 
     def by_mu(self, mus: Floats, verbose: int) -> SelectionPath:
         """Fit for each mu side by side; the smallest, which take longest, begin."""
-        works = [partial(self.fit_at, float(mu)) for mu in mus[::-1]]
+        works = [partial(self._fit_at, self.task, float(mu)) for mu in mus[::-1]]
         return self.path_of("mu", mus, side_by_side(works, self.threads, bool(verbose))[::-1])
 
     def by_number(self, numbers: Any, verbose: int) -> SelectionPath:
@@ -462,17 +476,20 @@ class Course:
         """A fitted estimator that holds a model."""
         return self.template._holding(outcome, self.prepared.seed, **params)
 
-    def scored(self, path: SelectionPath, scoring: Any, weighted: bool) -> SelectionPath:
+    def scored(self, path: SelectionPath, scoring: Any, weighted: bool, weighted_validation: bool) -> SelectionPath:
         """The same path with scores on the training and on the validation rows."""
-        scorer = RowScorer(check_scoring(self.template, scoring=scoring), weighted)
+        scorer = Scorer(check_scoring(self.template, scoring=scoring))
+        # Weights of classes are for the fit, not for the score.
+        weighted = weighted and getattr(self.template, "class_weight", None) is None
         none = np.full(len(path), np.nan)
         train, validation = self.task.train, self.task.validation
-        return replace(
-            path,
-            train_score=np.array([scorer(model, train) for model in path.estimators]),
-            validation_score=none if validation is None else np.array([scorer(m, validation) for m in path.estimators]),
-            scoring=score_name(self.template, scoring),
-        )
+        on_train = [scorer.on_rows(model, train, weighted) for model in path.estimators]
+        on_validation = none
+        if validation is not None:
+            scores = [scorer.on_rows(model, validation, weighted or weighted_validation) for model in path.estimators]
+            on_validation = np.array(scores)
+        name = score_name(self.template, scoring)
+        return replace(path, train_score=np.array(on_train), validation_score=on_validation, scoring=name)
 
 
 def score_name(estimator: GBFSBase, scoring: Any) -> str:

@@ -17,8 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 from frugalboost.base import GBFSBase
 from frugalboost.costs.bags import Bags
 from frugalboost.costs.cost import FeatureTable, Sum
-from frugalboost.cross_validation import GBFSCVBase, chosen_index
+from frugalboost.cross_validation import GBFSCVBase
 from frugalboost.path import SelectionPath
+from frugalboost.splits import chosen_index
 from frugalboost.stability import StabilitySelection
 
 __all__ = ["BagDisplay", "EntryDisplay", "PurchaseDisplay", "SelectionPathDisplay", "StabilityPathDisplay"]

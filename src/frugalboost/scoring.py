@@ -1,4 +1,4 @@
-"""Scores of fitted models on rows that were checked already."""
+"""Scores of fitted models by any scorer of scikit-learn."""
 
 from __future__ import annotations
 
@@ -8,37 +8,41 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from frugalboost.base import GBFSBase
 from frugalboost.rows import Rows
 
+Floats = NDArray[np.float64]
 
-class RowScorer:
-    """Calls a scorer of scikit-learn on checked rows, with their weights where the scorer can take them."""
 
-    def __init__(self, scorer: Callable[..., float], weighted: bool) -> None:
+class Scorer:
+    """Calls a scorer of scikit-learn, with weights where it can take them."""
+
+    def __init__(self, scorer: Callable[..., float]) -> None:
         self._scorer = scorer
-        self._weighted = weighted and _takes_weights(scorer)
+        self._takes_weights = _takes_weights(scorer)
 
-    def __call__(self, estimator: GBFSBase, rows: Rows) -> float:
+    def __call__(self, estimator: GBFSBase, X: Any, y: Any, weights: Floats | None) -> float:
         """Return the score; higher is better."""
-        nameless = copy.copy(estimator)  # the rows are an array by now
+        more = {"sample_weight": weights} if self._takes_weights and weights is not None else {}
+        return float(self._scorer(estimator, X, y, **more))
+
+    def on_rows(self, estimator: GBFSBase, rows: Rows, weighted: bool) -> float:
+        """Return the score on rows that were checked: an array by now, without names."""
+        nameless = copy.copy(estimator)
         if hasattr(nameless, "feature_names_in_"):
             del nameless.feature_names_in_
-        y: Any = rows.y
-        if is_classifier(estimator):
-            y = estimator.classes_[rows.y.astype(np.intp)]
-        weights = {"sample_weight": rows.weights} if self._weighted and rows.weights is not None else {}
-        return float(self._scorer(nameless, rows.X, y, **weights))
+        y = estimator.classes_[rows.y.astype(np.intp)] if is_classifier(estimator) else rows.y
+        return self(nameless, rows.X, y, rows.weights if weighted else None)
 
 
 def _takes_weights(scorer: Any) -> bool:
     """A scorer made by make_scorer passes weights on to its metric, which may not know them."""
-    function = getattr(scorer, "_score_func", scorer)
     if type(scorer).__name__ == "_PassthroughScorer":  # the estimator's own score
         return True
     try:
-        return "sample_weight" in inspect.signature(function).parameters
+        return "sample_weight" in inspect.signature(getattr(scorer, "_score_func", scorer)).parameters
     except (TypeError, ValueError):
         return False

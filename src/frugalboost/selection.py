@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from frugalboost import _core
 from frugalboost.averaging import fit_average
-from frugalboost.boosting import Model, Observer, Purchases, Task, boost, priced
+from frugalboost.boosting import Model, Observer, Task, boost, priced
 from frugalboost.costs import Resolved, resolve
+from frugalboost.losses import has_values
 from frugalboost.weighing import Scale, narrowed
 
 Floats = NDArray[np.float64]
@@ -51,6 +52,10 @@ def forward(task: Task, refit: bool | str, last: Last, observer: Observer | None
     """Buy at a fixed mu, and where asked for fit once more on the chosen features alone."""
     if last.models > 1 and not refit:
         raise ValueError(f"average={last.models} is about the last fit: set n_features_to_select or refit too.")
+    if refit == "auto" and task.validation is None:
+        raise ValueError(
+            'refit="auto" compares validation losses: set early_stopping=True, or give fit X_val and y_val.'
+        )
     model = boost(task, None, observer, threads)
     if not refit:
         return Outcome(model)
@@ -88,25 +93,23 @@ def fit_on(task: Task, columns: Columns, bought: Model, last: Last, observer: Ob
     ``bought`` is the model of the whole table that led here: mu_max is a matter of all columns.
     """
     if not len(columns):
-        return _constant(task, observer, threads)
+        return _constant(task, bought, observer, threads)
     narrow = narrowed(task, columns, threads)
     if last.models > 1:
         model = fit_average(_with_tables(narrow, columns), last.models, last.seed, observer, threads)
     else:
         model = boost(narrow, None, observer, threads)
-    ensemble = replace(model.ensemble, feature=_renamed(model.ensemble.feature, columns))
     used = columns[model.purchases.feature].astype(np.int32)
-    order, paid = _core.buy_all(list(task.costs.rules), used)
-    order, paid = np.asarray(order), np.asarray(paid)
-    if len(order) < len(used):  # something waits for a feature that was sold
-        return fit_on(task, np.sort(order).astype(np.int64), bought, last, observer, threads)
-    place = {int(f): i for i, f in enumerate(used)}
-    when = [place[int(f)] for f in order]
-    purchases = Purchases(order, paid, model.purchases.gain[when], model.purchases.iteration[when])
-    cost = np.array([paid[purchases.iteration <= i].sum() for i in range(model.n_iterations + 1)])
+    until = columns[model.bought_until(model.best_iteration)].astype(np.int32)
+    price = _prices_paid(task, used)
+    lost = (set(used.tolist()) - price.keys()) | (set(until.tolist()) - _prices_paid(task, until).keys())
+    if lost:  # something waits for a feature that was sold, or that the best iteration does not use
+        return fit_on(task, columns[~np.isin(columns, list(lost))], bought, last, observer, threads)
+    purchases = replace(model.purchases, feature=used, price=np.array([price[f] for f in used.tolist()]))
+    cost = np.array([purchases.price[purchases.iteration <= i].sum() for i in range(model.n_iterations + 1)])
     wide = replace(
         model,
-        ensemble=ensemble,
+        ensemble=replace(model.ensemble, feature=_renamed(model.ensemble.feature, columns)),
         purchases=purchases,
         curve=replace(model.curve, cost=cost),
         prices=task.costs.start,
@@ -114,6 +117,12 @@ def fit_on(task: Task, columns: Columns, bought: Model, last: Last, observer: Ob
         impurity=bought.impurity,
     )
     return priced(wide, task, threads)
+
+
+def _prices_paid(task: Task, features: NDArray[np.int32]) -> dict[int, float]:
+    """What is paid for features bought in this order; those that can't be had are left out."""
+    order, paid = _core.buy_all(list(task.costs.rules), features)
+    return dict(zip(np.asarray(order).tolist(), np.asarray(paid).tolist(), strict=True))
 
 
 def _with_tables(narrow: Task, columns: Columns) -> Task:
@@ -126,10 +135,10 @@ def _with_tables(narrow: Task, columns: Columns) -> Task:
     )
 
 
-def _constant(task: Task, observer: Observer | None, threads: int) -> Model:
+def _constant(task: Task, bought: Model, observer: Observer | None, threads: int) -> Model:
     nothing = resolve(np.full(len(task.costs.start), np.inf), len(task.costs.start), None)
     model = boost(replace(task, costs=nothing), None, observer, threads)
-    return replace(model, prices=task.costs.start)
+    return replace(model, prices=task.costs.start, mu_max=bought.mu_max, impurity=bought.impurity)
 
 
 def _renamed(feature: NDArray[np.int32], columns: Columns) -> NDArray[np.int32]:
@@ -140,30 +149,47 @@ def _renamed(feature: NDArray[np.int32], columns: Columns) -> NDArray[np.int32]:
 
 
 class Bags:
-    """What can be sold: bags of columns, or single columns. A bag's own columns are those in no other bag owned."""
+    """What can be sold: bags of columns, or single columns."""
 
     def __init__(self, costs: Resolved, columns: NDArray[np.integer[Any]]) -> None:
         wanted = set(columns.tolist())
         all_bags = costs.bags if costs.bags is not None else tuple((int(c),) for c in columns)
         owned = (tuple(c for c in bag if c in wanted) for bag in all_bags)
         self.owned: list[Bag] = sorted({bag for bag in owned if bag})
-        self._prices = costs.start
+        self._costs = costs
 
     def columns(self) -> Columns:
         """All columns of the bags owned."""
         return np.array(sorted({c for bag in self.owned for c in bag}), dtype=np.int64)
 
     def own_columns(self) -> list[Columns]:
-        """For each bag the columns that would go with it."""
+        """For each bag the columns that go with it: those in no other bag, and what can't be had without them."""
         count: dict[int, int] = {}
         for bag in self.owned:
             for c in bag:
                 count[c] = count.get(c, 0) + 1
-        return [np.array([c for c in bag if count[c] == 1], dtype=np.int64) for bag in self.owned]
+        own = [np.array([c for c in bag if count[c] == 1], dtype=np.int64) for bag in self.owned]
+        columns = self.columns()
+        if np.isfinite(self._costs.start[columns]).all():  # nothing waits for anything
+            return own
+        return [np.setdiff1d(columns, self._left_without(columns, some)) for some in own]
+
+    def _left_without(self, columns: Columns, sold: Columns) -> NDArray[np.int32]:
+        rest = np.setdiff1d(columns, sold).astype(np.int32)
+        return np.asarray(_core.buy_all(list(self._costs.rules), rest)[0])
 
     def prices(self) -> Floats:
-        """Price of each bag, before anything is bought."""
-        return np.array([self._prices[list(bag)].min() for bag in self.owned])
+        """What was paid for each bag; the free ones count like the cheapest other one, since places are scarce too."""
+        order, paid = _core.buy_all(list(self._costs.rules), self.columns().astype(np.int32))
+        price = dict(zip(np.asarray(order).tolist(), np.asarray(paid).tolist(), strict=True))
+        prices = np.array([sum(price.get(c, 0.0) for c in bag) for bag in self.owned])
+        return np.where(prices > 0, prices, prices[prices > 0].min() if (prices > 0).any() else 1.0)
+
+    def sell(self, columns: Columns) -> None:
+        """Give columns back."""
+        gone = set(columns.tolist())
+        left = (tuple(c for c in bag if c not in gone) for bag in self.owned)
+        self.owned = sorted({bag for bag in left if bag})
 
 
 class Selling:
@@ -177,6 +203,8 @@ class Selling:
 
     def down_to(self, number: int) -> Columns:
         """Sell until so many bags are left, and the budget is kept; return their columns."""
+        if number == 0:  # nothing need be weighed to sell everything
+            self._bags.owned = []
         while len(self._bags.owned) > number:
             self._sell(len(self._bags.owned) - number)
         while self._bags.owned and _price(self._task, self._bags.columns()) > self._task.budget * (1 + 1e-9):
@@ -189,14 +217,14 @@ class Selling:
         at_once = 1 if len(own) <= FEW else max(1, int(SHARE_SOLD * len(own)))
         missed = self._scale.missed(columns, own)
         prices = bags.prices()
-        with np.errstate(divide="ignore", invalid="ignore"):
-            worth = np.where(missed > 0, missed / prices, missed * prices)
-        worth = np.where(np.isnan(worth), 0.0, worth)
+        worth = np.where(missed > 0, missed / prices, missed * prices)
         weakest = np.argsort(worth, kind="stable")[: min(at_once, most)]
+        sold = np.unique(np.concatenate([own[i] for i in weakest]))
         self.n_features.append(len(columns))
         self.loss.append(self._scale.loss(columns))
-        self.sold.append([int(c) for i in weakest for c in own[i]])
+        self.sold.append(sold.tolist())
         bags.owned = [bag for i, bag in enumerate(bags.owned) if i not in set(weakest.tolist())]
+        bags.sell(sold)
         if self._tell is not None:
             self._tell(len(bags.owned))
 
@@ -236,6 +264,8 @@ def sell_back(
     tell : callable or None
         Told how many features are left.
     """
+    if not has_values(task.loss):
+        raise ValueError("n_features_to_select needs the loss of every row: give your loss a method 'value'.")
     bought = _buy_enough(task, max(numbers, default=0), observer, threads)
     scale = Scale(task, seed, observer, threads)
     selling = Selling(scale, Bags(task.costs, _columns_of(bought)), task, tell)
@@ -243,7 +273,8 @@ def sell_back(
     for k in sorted(set(numbers), reverse=True):
         first = boost(_at_most(task, k), None, observer, threads)
         kept, rival = selling.down_to(k), _columns_of(first)
-        fair = _price(task, rival) <= _price(task, kept)  # never pay more for what was bought first
+        # Never pay more for what was bought first, unless there is a budget, which it keeps.
+        fair = np.isfinite(task.budget) or _price(task, rival) <= _price(task, kept)
         if fair and len(rival) and scale.loss(rival) < scale.loss(kept):
             kept = rival
         again = fit_on(task, kept, bought, last, observer, threads)

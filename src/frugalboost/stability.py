@@ -30,10 +30,11 @@ Flags = NDArray[np.bool_]
 class StabilitySelection(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Select the features that are bought in most of many random halves of the rows.
 
-    On each half the path of mu is followed down until ``n_features`` features are bought. A feature is selected when
-    the share of halves that bought it reaches the threshold. The expected number of features selected by mistake is
-    then at most ``q ** 2 / ((2 * threshold - 1) * p)``, with q features bought per half out of p (Meinshausen and
-    Bühlmann 2010; it holds where noise features are exchangeable and are not chosen more often than at random).
+    On each half the path of mu is followed down until ``n_features`` features are bought; what is bought once, stays. A
+    feature is selected when the share of halves that bought it reaches the threshold. The expected number of features
+    selected by mistake is then at most ``q ** 2 / ((2 * threshold - 1) * p)``, with q features bought per half out of p
+    (Meinshausen and Bühlmann 2010; it holds where noise features are exchangeable and are not chosen more often than at
+    random).
 
     Parameters
     ----------
@@ -166,6 +167,8 @@ class StabilitySelection(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # t
             template = make_estimator(self.estimator, y, {"early_stopping": False})
             checked = template._checked(X, y, sample_weight)
             self.n_features_in_ = template.n_features_in_
+            if "feature_names_in_" in vars(self):
+                delattr(self, "feature_names_in_")  # of an earlier table
             if hasattr(template, "feature_names_in_"):
                 self.feature_names_in_ = template.feature_names_in_
             course = Course(template, checked, threads_for(self.n_jobs))
@@ -180,20 +183,26 @@ class StabilitySelection(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # t
         self.mus_ = mu_grid(course.mu_max, self.n_mus, self.eps) if self.mus is None else check_mus(self.mus)
         halves = self._halves(task)
         works = [partial(_path_on, task, places, self.mus_, most) for places in halves]
-        chosen = np.array(side_by_side(works, course.threads, bool(self.verbose), "subsample"))
+        found = side_by_side(works, course.threads, bool(self.verbose), "subsample")
+        chosen, owned = (np.array(part) for part in zip(*found, strict=True))
         self.bags_ = bags
         self.frequencies_ = chosen.mean(axis=0)
-        self.frequency_ = chosen.any(axis=1).mean(axis=0)
+        self.frequency_ = self.frequencies_[-1]
         self.support_ = self.frequency_ >= self.threshold
-        by_choice = chosen
         self.bag_frequency_ = self.bag_frequencies_ = self.bag_support_ = None
         if bags is not None:
-            by_choice = np.stack([chosen[:, :, list(bag)].any(axis=2) for bag in bags], axis=2)
-            self.bag_frequencies_ = by_choice.mean(axis=0)
-            self.bag_frequency_ = by_choice.any(axis=1).mean(axis=0)
+            self.bag_frequencies_ = owned.mean(axis=0)
+            self.bag_frequency_ = self.bag_frequencies_[-1]
             self.bag_support_ = self.bag_frequency_ >= self.threshold
-        self.n_features_per_subsample_ = q = float(by_choice.any(axis=1).sum(axis=1).mean())
+        self.n_features_per_subsample_ = q = float((chosen if bags is None else owned)[:, -1].sum(axis=1).mean())
         self.error_bound_ = q**2 / ((2 * self.threshold - 1) * choices)
+        if self.n_features is None and self.error_bound_ > self.max_false:
+            warnings.warn(
+                f"With {choices} to choose from, the bound can't be as low as max_false={self.max_false:g}: it is "
+                f"{self.error_bound_:.2g} where one is bought on each half. Raise the threshold.",
+                UserWarning,
+                stacklevel=6,
+            )
         if not chosen.any():
             warnings.warn(
                 "Nothing was bought on any half of the rows: no feature gains anything there, or min_samples_leaf="
@@ -259,36 +268,45 @@ class StabilitySelection(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # t
 
 def _path_on(
     task: Task, places: NDArray[np.int64], mus: Floats, most: int, check: Check | None, threads: int
-) -> NDArray[np.bool_]:
-    """Which features each mu buys on some rows.
-
-    From the first mu on that buys more than `most`, what was bought before, filled up with what is bought first now.
-    """
+) -> tuple[Flags, Flags]:
+    """Which features, and which bags, are bought on some rows down to each mu, the first `most` of all."""
     part = replace(task, train=task.train.at(places), binned=task.binned.take(None, places, threads), validation=None)
+    bags = task.costs.bags or ()
     chosen = np.zeros((len(mus), len(task.costs.start)), dtype=bool)
+    owned = np.zeros((len(mus), len(bags)), dtype=bool)
+    purse = _Purse(bags, most)
     for i, mu in enumerate(mus):
-        model = boost(replace(part, params=replace(part.params, mu=float(mu))), None, check, threads)
-        bought = model.purchases.feature
-        if len(_first(bought, most, task)) < len(bought):
-            before = np.flatnonzero(chosen[i - 1]) if i else bought[:0]
-            chosen[i:, _first(np.concatenate([before, bought]).astype(np.int32), most, task)] = True
-            break
-        chosen[i, bought] = True
-    return chosen
+        if not purse.full:
+            model = boost(replace(part, params=replace(part.params, mu=float(mu))), None, check, threads)
+            for feature in model.purchases.feature.tolist():
+                purse.buy(feature)
+        chosen[i, sorted(purse.features)] = True
+        owned[i, sorted(purse.bags)] = True
+    return chosen, owned
 
 
-def _first(bought: NDArray[np.int32], most: int, task: Task) -> NDArray[np.int32]:
-    """Features in order of purchase, as long as they make up at most so many features or bags."""
-    if task.costs.bags is None:
-        return bought[np.sort(np.unique(bought, return_index=True)[1])][:most]
-    bags_of: dict[int, set[int]] = {}
-    for i, bag in enumerate(task.costs.bags):
-        for c in bag:
-            bags_of.setdefault(c, set()).add(i)
-    owned: set[int] = set()
-    for place, feature in enumerate(bought.tolist()):
-        if not owned & bags_of[feature]:
-            if len(owned) == most:
-                return bought[:place]
-            owned.add(min(bags_of[feature]))
-    return bought
+class _Purse:
+    """Enough for so many features; where there are bags, for so many bags and all that is in them."""
+
+    def __init__(self, bags: tuple[tuple[int, ...], ...], most: int) -> None:
+        self.features: set[int] = set()
+        self.bags: set[int] = set()
+        self.full = False  # something more was wanted
+        self._most = most
+        self._bags_of: dict[int, list[int]] = {}
+        for i, bag in enumerate(bags):
+            for c in bag:
+                self._bags_of.setdefault(c, []).append(i)
+
+    def buy(self, feature: int) -> None:
+        """Take a feature, if there is room for it."""
+        if feature in self.features:
+            return
+        bags = self._bags_of.get(feature)
+        owns_one = bags is not None and not self.bags.isdisjoint(bags)
+        if not owns_one and len(self.bags if bags is not None else self.features) >= self._most:
+            self.full = True
+            return
+        self.features.add(feature)
+        if bags is not None and not owns_one:
+            self.bags.add(bags[0])

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from frugalboost.boosting import Observer, Task, boost
 from frugalboost.costs import resolve
 from frugalboost.folds import deal
-from frugalboost.parallel import side_by_side
+from frugalboost.parallel import Check, both, side_by_side
 
 Floats = NDArray[np.float64]
 Columns = NDArray[np.int64]
@@ -67,7 +67,13 @@ class Scale:
         return np.asarray(np.mean(rises, axis=0))
 
     def _weigh(
-        self, train: Columns, held: Columns, columns: Columns, bags: list[NDArray[np.int32]], _: object, threads: int
+        self,
+        train: Columns,
+        held: Columns,
+        columns: Columns,
+        bags: list[NDArray[np.int32]],
+        check: Check | None,
+        threads: int,
     ) -> tuple[Floats, Floats]:
         """One fold: the held-out loss after each iteration, and how much worse the best one is without each bag."""
         task, rows = self._task, self._task.train
@@ -79,10 +85,10 @@ class Scale:
             binned_validation=task.binned.take(columns, held, threads),
             params=self._params,
         )
-        model = boost(inner, None, self._observer, threads)
+        model = boost(inner, None, both(self._observer, check), threads)
         if not bags:
             return model.curve.validation_loss, np.zeros(0)
-        without = model.ensemble.losses_without(validation, task.loss, bags, model.best_iteration, threads)
+        without = model.ensemble.losses_without(validation, inner.train, task.loss, bags, model.best_iteration, threads)
         return model.curve.validation_loss, without[1:] - without[0]
 
 
