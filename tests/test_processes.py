@@ -100,3 +100,18 @@ def test_number_of_threads():
     assert threads_for(None) >= 1
     with pytest.raises(ValueError, match="n_jobs is 0"):
         threads_for(0)
+
+
+def test_waiting_threads_spin_briefly_and_no_other_library_hears_of_it():
+    """The runtime is told so when it is loaded; a user's own wish stands."""
+    call = [sys.executable, "-c", "import os, frugalboost; print(os.environ.get('GOMP_SPINCOUNT'))"]
+    bare = {k: v for k, v in os.environ.items() if k not in ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT")}
+    brief = {}
+    for wish in ("None", "7"):
+        environment = bare | {"OMP_DISPLAY_ENV": "verbose"} | ({} if wish == "None" else {"GOMP_SPINCOUNT": wish})
+        told = subprocess.run(call, env=environment, capture_output=True, text=True, check=True)
+        assert told.stdout.strip() == wish
+        if "GOMP_SPINCOUNT" not in told.stderr:
+            pytest.skip("this OpenMP runtime does not show how it waits")
+        brief[wish] = told.stderr.count("GOMP_SPINCOUNT = '1000'")
+    assert brief == {"None": 1, "7": 0}

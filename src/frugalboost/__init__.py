@@ -4,6 +4,7 @@ from importlib.metadata import version as _version
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
+from frugalboost import _load  # noqa: F401  # before anything else loads the core
 from frugalboost.base import NothingBoughtWarning
 from frugalboost.cross_validation import GBFSClassifierCV, GBFSRegressorCV
 from frugalboost.estimators import GBFSClassifier, GBFSRegressor
