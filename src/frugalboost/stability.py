@@ -39,8 +39,8 @@ class StabilitySelection(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # t
     Parameters
     ----------
     estimator : GBFSClassifier, GBFSRegressor or None, default=None
-        Settings of all fits. None: a regressor where y holds fractions, or floats of more than
-        20 values, else a classifier.
+        Settings of all fits. None: a regressor where y holds fractions, or floats of more than 20 values, else a
+        classifier. Purchases come early: ``max_iter=50`` is usually enough, and much faster than the default.
     threshold : float, default=0.75
         The share of halves from which a feature counts as stable; above 0.5.
     max_false : float, default=1.0
