@@ -21,12 +21,12 @@ from frugalboost.costs import Bags, Prices  # noqa: E402
 from frugalboost.plotting import (  # noqa: E402
     BagDisplay,
     EntryDisplay,
-    Line,
     PurchaseDisplay,
     SelectionPathDisplay,
     StabilityPathDisplay,
-    _shown,
 )
+from frugalboost.plotting.display import shown_names  # noqa: E402
+from frugalboost.plotting.path import Line  # noqa: E402
 
 X, y = load_diabetes(return_X_y=True, as_frame=True)
 QUICK = {"max_iter": 15, "n_jobs": 1}
@@ -560,13 +560,13 @@ def test_a_model_from_a_file(tmp_path):
 
 
 def test_names_fit_to_be_drawn():
-    assert _shown(["age", "two\nlines"]) == ["age", "two lines"]
-    assert _shown(["a $price$"]) == [r"a \$price\$"]
-    (long,) = _shown(["temperature of the water, in degrees"])
+    assert shown_names(["age", "two\nlines"]) == ["age", "two lines"]
+    assert shown_names(["a $price$"]) == [r"a \$price\$"]
+    (long,) = shown_names(["temperature of the water, in degrees"])
     assert len(long) == 26
     assert long.startswith("temperature")
     assert long.endswith("degrees")
-    alike = _shown([f"temperature of the water, sensor {j}, in degrees" for j in range(12)])
+    alike = shown_names([f"temperature of the water, sensor {j}, in degrees" for j in range(12)])
     assert len(set(alike)) == 12
     assert max(map(len, alike)) <= 26
 
