@@ -8,10 +8,11 @@ import numpy as np
 
 from frugalboost import _core
 from frugalboost.binning import Thresholds
-from frugalboost.boosting import Rows, Task, boost
+from frugalboost.boosting import Task, boost
 from frugalboost.costs import resolve
 from frugalboost.losses import LogLoss
 from frugalboost.params import Params
+from frugalboost.rows import Rows
 
 NAME = "frugalboost"
 
@@ -19,7 +20,7 @@ NAME = "frugalboost"
 def bin(X: np.ndarray, y: np.ndarray, setting: dict[str, Any]) -> dict[str, Any]:
     """Find thresholds and bin."""
     thresholds = Thresholds.find(X, None, setting["bins"], setting["threads"])
-    return {"thresholds": thresholds, "binned": thresholds.bin(X, setting["threads"]), "y": y, "X": X}
+    return {"binned": thresholds.bin(X, setting["threads"]), "y": y, "X": X}
 
 
 def train(data: dict[str, Any], setting: dict[str, Any], penalty: float) -> int:
@@ -42,8 +43,8 @@ def train(data: dict[str, Any], setting: dict[str, Any], penalty: float) -> int:
     task = Task(
         train=Rows(data["X"], data["y"]),
         validation=None,
-        thresholds=data["thresholds"],
         binned=data["binned"],
+        binned_validation=None,
         loss=LogLoss(),
         outputs=1,
         costs=resolve(setting.get("costs"), data["X"].shape[1], None),
