@@ -13,18 +13,18 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from frugalboost import fitting, persistence, selection
 from frugalboost.costs import Cost, Costs, Resolved, resolve
-from frugalboost.data import check_weights, check_X, refuse_sparse
+from frugalboost.data import check_weights, check_X
 from frugalboost.losses import BuiltIn, Loss, has_values, resolve_loss
 from frugalboost.params import Params
 from frugalboost.rows import Rows
 from frugalboost.selection import Outcome
+from frugalboost.selector import Selector
 from frugalboost.threads import threads_for
 
 Floats = NDArray[np.float64]
@@ -69,7 +69,7 @@ class Checked:
     outputs: int
 
 
-class GBFSBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+class GBFSBase(Selector, BaseEstimator):  # type: ignore[misc]
     """What classifier and regressor share."""
 
     mu: float
@@ -382,44 +382,8 @@ class GBFSBase(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         X = check_X(self, X, reset=False)
         return self._model.path_prices(X, self._costs(), self.best_iteration_, threads_for(self.n_jobs))[0]
 
-    def transform(self, X: Any) -> Any:
-        """Return only the columns that were bought.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray or data frame of shape (n_samples, n_features_selected_)
-            As :meth:`set_output` says.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_diabetes
-        >>> from frugalboost import GBFSRegressor
-        >>> X, y = load_diabetes(return_X_y=True)
-        >>> GBFSRegressor(budget=3, max_iter=20).fit(X, y).transform(X).shape
-        (442, 3)
-        """
-        refuse_sparse(X, "X")
-        return super().transform(X)
-
-    def _get_support_mask(self) -> NDArray[np.bool_]:
-        check_is_fitted(self)
-        support: NDArray[np.bool_] = self.support_
-        return support
-
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = False
-        tags.target_tags.required = True
-        return tags
 
     # ------------------------------------------------------------------------------------------ on disk
 

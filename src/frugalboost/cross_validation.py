@@ -18,7 +18,6 @@ from sklearn.base import (
     clone,
     is_classifier,
 )
-from sklearn.feature_selection import SelectorMixin
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit, check_cv
 from sklearn.utils import check_random_state, indexable
@@ -27,10 +26,11 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from frugalboost._docs import fill_in
 from frugalboost.base import Checked, GBFSBase, unchanged_on_error
-from frugalboost.data import check_weights, refuse_sparse
+from frugalboost.data import check_weights
 from frugalboost.estimators import GBFSClassifier, GBFSRegressor
 from frugalboost.path import Course, check_mus, check_numbers, make_estimator, mu_grid, score_name
 from frugalboost.scoring import Scorer
+from frugalboost.selector import Selector
 from frugalboost.splits import Fold, Given, Grid, Split, check_classes, chosen_index
 from frugalboost.threads import threads_for
 
@@ -38,7 +38,7 @@ Floats = NDArray[np.float64]
 T = TypeVar("T", bound=type)
 
 
-class GBFSCVBase(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class GBFSCVBase(Selector, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """What both share: folds, the rule, the refit on all rows, and delegation to the fitted estimator."""
 
     _kind: ClassVar[type[GBFSBase]]
@@ -251,44 +251,8 @@ class GBFSCVBase(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         answer: NDArray[Any] = self.estimator_.predict(X)
         return answer
 
-    def transform(self, X: Any) -> Any:
-        """Return only the columns that were chosen.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray or data frame of shape (n_samples, n_features_selected_)
-            As :meth:`set_output` says.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_diabetes
-        >>> from frugalboost import GBFSRegressorCV
-        >>> X, y = load_diabetes(return_X_y=True)
-        >>> GBFSRegressorCV(n_features_to_select=2, random_state=0).fit(X, y).transform(X).shape
-        (442, 2)
-        """
-        refuse_sparse(X, "X")
-        return super().transform(X)
-
-    def _get_support_mask(self) -> NDArray[np.bool_]:
-        check_is_fitted(self)
-        support: NDArray[np.bool_] = self.estimator_.support_
-        return support
-
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimator_")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = False
-        tags.target_tags.required = True
-        return tags
 
 
 PARAMETERS = """\

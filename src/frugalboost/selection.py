@@ -101,8 +101,8 @@ def fit_on(task: Task, columns: Columns, bought: Model, last: Last, observer: Ob
         model = boost(narrow, None, observer, threads)
     used = columns[model.purchases.feature].astype(np.int32)
     until = columns[model.bought_until(model.best_iteration)].astype(np.int32)
-    price = _prices_paid(task, used)
-    lost = (set(used.tolist()) - price.keys()) | (set(until.tolist()) - _prices_paid(task, until).keys())
+    price = _prices_paid(task.costs, used)
+    lost = (set(used.tolist()) - price.keys()) | (set(until.tolist()) - _prices_paid(task.costs, until).keys())
     if lost:  # something waits for a feature that was sold, or that the best iteration does not use
         return fit_on(task, columns[~np.isin(columns, list(lost))], bought, last, observer, threads)
     purchases = replace(model.purchases, feature=used, price=np.array([price[f] for f in used.tolist()]))
@@ -119,9 +119,9 @@ def fit_on(task: Task, columns: Columns, bought: Model, last: Last, observer: Ob
     return priced(wide, task, threads)
 
 
-def _prices_paid(task: Task, features: NDArray[np.int32]) -> dict[int, float]:
-    """What is paid for features bought in this order; those that can't be had are left out."""
-    order, paid = _core.buy_all(list(task.costs.rules), features)
+def _prices_paid(costs: Resolved, columns: NDArray[np.integer[Any]]) -> dict[int, float]:
+    """What is paid for columns bought in this order; those that can't be had are left out."""
+    order, paid = _core.buy_all(list(costs.rules), columns.astype(np.int32))
     return dict(zip(np.asarray(order).tolist(), np.asarray(paid).tolist(), strict=True))
 
 
@@ -174,14 +174,12 @@ class Bags:
             return own
         return [np.setdiff1d(columns, self._left_without(columns, some)) for some in own]
 
-    def _left_without(self, columns: Columns, sold: Columns) -> NDArray[np.int32]:
-        rest = np.setdiff1d(columns, sold).astype(np.int32)
-        return np.asarray(_core.buy_all(list(self._costs.rules), rest)[0])
+    def _left_without(self, columns: Columns, sold: Columns) -> list[int]:
+        return list(_prices_paid(self._costs, np.setdiff1d(columns, sold)))
 
     def prices(self) -> Floats:
         """What was paid for each bag; the free ones count like the cheapest other one, since places are scarce too."""
-        order, paid = _core.buy_all(list(self._costs.rules), self.columns().astype(np.int32))
-        price = dict(zip(np.asarray(order).tolist(), np.asarray(paid).tolist(), strict=True))
+        price = _prices_paid(self._costs, self.columns())
         prices = np.array([sum(price.get(c, 0.0) for c in bag) for bag in self.owned])
         return np.where(prices > 0, prices, prices[prices > 0].min() if (prices > 0).any() else 1.0)
 
@@ -287,7 +285,7 @@ def sell_back(
 
 def _price(task: Task, columns: Columns) -> float:
     """What columns cost together."""
-    return float(np.sum(_core.buy_all(list(task.costs.rules), columns.astype(np.int32))[1]))
+    return float(sum(_prices_paid(task.costs, columns).values()))
 
 
 def _columns_of(model: Model) -> Columns:

@@ -11,23 +11,21 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, _fit_context
-from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted
 
 from frugalboost.base import GBFSBase, unchanged_on_error
 from frugalboost.boosting import Task, boost
-from frugalboost.data import refuse_sparse
 from frugalboost.parallel import Check, side_by_side
 from frugalboost.path import Course, check_mus, make_estimator, mu_grid
+from frugalboost.selector import Selector
 from frugalboost.threads import threads_for
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 
-class StabilitySelection(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class StabilitySelection(Selector, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Select the features that are bought in most of many random halves of the rows.
 
     On each half the path of mu is followed down until ``n_features`` features are bought; what is bought once, stays. A
@@ -225,45 +223,8 @@ class StabilitySelection(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # t
             halves += [np.sort(order[first]), np.sort(order[~first])]
         return halves[: self.n_subsamples]
 
-    def transform(self, X: Any) -> Any:
-        """Return only the stable columns.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray or data frame
-            As :meth:`set_output` says.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_diabetes
-        >>> from frugalboost import GBFSRegressor, StabilitySelection
-        >>> X, y = load_diabetes(return_X_y=True)
-        >>> stable = StabilitySelection(GBFSRegressor(max_iter=20), n_features=3, n_subsamples=20, random_state=0)
-        >>> stable.fit(X, y).transform(X).shape
-        (442, 3)
-        """
-        refuse_sparse(X, "X")
-        return super().transform(X)
-
-    def _get_support_mask(self) -> Flags:
-        check_is_fitted(self)
-        support: Flags = self.support_
-        return support
-
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "support_")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = False
-        tags.target_tags.required = True
-        return tags
 
 
 def _path_on(
