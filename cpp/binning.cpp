@@ -1,174 +1,84 @@
 #include "binning.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <utility>
+#include <limits>
 
 #include "limits.hpp"
 
 namespace frugal {
-namespace {
 
-struct ValueMass {
-  double value;
-  std::int64_t mass;
-};
-
-struct ColumnCuts {
-  std::vector<double> cuts;
-  bool has_missing = false;
-};
-
-// A threshold that separates a < b: the middle, or a itself where no number lies between.
-double between(double a, double b) {
-  double middle = 0.5 * a + 0.5 * b;
-  return a <= middle && middle < b ? middle : a;
+void Thresholds::add(std::span<const double> column, bool is_categorical) {
+  cuts.insert(cuts.end(), column.begin(), column.end());
+  offsets.push_back(static_cast<std::int64_t>(cuts.size()));
+  categorical.push_back(is_categorical);
 }
 
-// Indices of the last value of every bin but the last. A value heavier than a bin stands alone, and the
-// others share the remaining bins evenly.
-std::vector<size_t> equal_weight_bins(const std::vector<ValueMass>& values, int max_bins) {
-  std::int64_t total = 0;
-  for (const auto& v : values) total += v.mass;
-  auto heavy = [&](size_t i) { return static_cast<double>(values[i].mass) * max_bins >= static_cast<double>(total); };
-  std::int64_t light_left = 0, inside = 0;
-  int light_bins = max_bins;
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (heavy(i)) {
-      --light_bins;
-    } else {
-      light_left += values[i].mass;
-    }
-  }
-  light_bins = std::max(light_bins, 1);
-  std::vector<size_t> ends;
-  for (size_t i = 0; i + 1 < values.size() && ends.size() + 1 < static_cast<size_t>(max_bins); ++i) {
-    inside += values[i].mass;
-    double aim = static_cast<double>(light_left) / light_bins;
-    double have = static_cast<double>(inside);
-    if (!(heavy(i) || have >= aim || (heavy(i + 1) && have >= 0.5 * aim))) continue;
-    ends.push_back(i);
-    light_left -= heavy(i) ? inside - values[i].mass : inside;
-    if (!heavy(i)) light_bins = std::max(light_bins - 1, 1);
-    inside = 0;
-  }
-  return ends;
+Thresholds Thresholds::take(std::span<const std::int64_t> chosen) const {
+  Thresholds taken;
+  for (std::int64_t c : chosen) taken.add(of(static_cast<size_t>(c)), categorical[static_cast<size_t>(c)]);
+  return taken;
 }
 
-std::vector<double> cuts_between(const std::vector<ValueMass>& values, int max_bins) {
-  std::vector<double> cuts;
-  if (values.size() <= static_cast<size_t>(max_bins)) {
-    for (size_t i = 0; i + 1 < values.size(); ++i) cuts.push_back(between(values[i].value, values[i + 1].value));
-  } else {
-    for (size_t i : equal_weight_bins(values, max_bins)) cuts.push_back(between(values[i].value, values[i + 1].value));
-  }
-  return cuts;
-}
-
-// Sorts by eleven bits at a time, lowest first; digits that all values share are skipped, so numbers that were float32
-// take half the passes. About four times as fast as std::sort on a million values.
-void radix_sort(std::span<double> values, std::vector<std::uint64_t>& spare) {
-  constexpr int kBits = 11, kDigits = 6, kBuckets = 1 << kBits;
-  constexpr std::uint64_t kSign = std::uint64_t{1} << 63;
-  const size_t n = values.size();
-  spare.resize(2 * n);
-  std::vector<size_t> counts(kDigits * kBuckets);
-  std::uint64_t *keys = spare.data(), *other = spare.data() + n;
-  for (size_t i = 0; i < n; ++i) {  // integers that order like the numbers
-    const auto bits = std::bit_cast<std::uint64_t>(values[i]);
-    keys[i] = bits & kSign ? ~bits : bits | kSign;
-    for (int d = 0; d < kDigits; ++d) ++counts[d * kBuckets + ((keys[i] >> (d * kBits)) & (kBuckets - 1))];
-  }
-  for (int d = 0; d < kDigits; ++d) {
-    size_t* count = counts.data() + d * kBuckets;
-    if (count[(keys[0] >> (d * kBits)) & (kBuckets - 1)] == n) continue;
-    size_t at = 0;
-    for (int b = 0; b < kBuckets; ++b) at += std::exchange(count[b], at);
-    for (size_t i = 0; i < n; ++i) other[count[(keys[i] >> (d * kBits)) & (kBuckets - 1)]++] = keys[i];
-    std::swap(keys, other);
-  }
-  for (size_t i = 0; i < n; ++i) values[i] = std::bit_cast<double>(keys[i] & kSign ? keys[i] ^ kSign : ~keys[i]);
-}
-
-// Sorts `column` in place (missing values last) and merges equal values.
-ColumnCuts cuts_of(std::span<double> column, int max_bins, std::vector<std::uint64_t>& spare) {
-  auto present = std::partition(column.begin(), column.end(), [](double v) { return !std::isnan(v); });
-  if (static_cast<size_t>(present - column.begin()) > kRadixSortRows) {
-    radix_sort({column.begin(), present}, spare);
-  } else {
-    std::sort(column.begin(), present);
-  }
-  std::vector<ValueMass> distinct;
-  for (auto v = column.begin(); v != present; ++v) {
-    if (!distinct.empty() && distinct.back().value == *v) {
-      ++distinct.back().mass;
-    } else {
-      distinct.push_back({*v, 1});
-    }
-  }
-  return {cuts_between(distinct, max_bins), present != column.end()};
-}
-
-ColumnCuts weighted_cuts_of(std::span<const double> column, const Weights& weights, int max_bins) {
-  std::vector<ValueMass> pairs;
-  pairs.reserve(column.size());
-  bool missing = false;
-  for (size_t i = 0; i < column.size(); ++i) {
-    if (std::isnan(column[i])) {
-      missing = true;
-    } else if (weights.units[i] > 0) {
-      pairs.push_back({column[i], weights.units[i]});
-    }
-  }
-  std::sort(pairs.begin(), pairs.end(), [](const auto& a, const auto& b) { return a.value < b.value; });
-  size_t kept = 0;
-  for (size_t i = 0; i < pairs.size(); ++i) {
-    if (kept > 0 && pairs[kept - 1].value == pairs[i].value) {
-      pairs[kept - 1].mass += pairs[i].mass;
-    } else {
-      pairs[kept++] = pairs[i];
-    }
-  }
-  pairs.resize(kept);
-  return {cuts_between(pairs, max_bins), missing};
-}
-
-// How many columns are copied out at a time: some, because a row-major table is read by cache lines; few,
-// because the copy must stay small beside the table.
-size_t columns_at_once(size_t rows) {
-  constexpr size_t kBytes = size_t{32} << 20;
-  return std::clamp<size_t>(kBytes / (8 * rows + 1), 4, 64);
-}
-
-}  // namespace
-
-Thresholds find_thresholds(const Table& table, const Weights& weights, int max_bins, Context& context) {
-  const size_t n = table.rows;
-  const size_t width = columns_at_once(n);
-  std::vector<double> copy(n * std::min(width, table.columns));
-  std::vector<std::vector<std::uint64_t>> spare(static_cast<size_t>(context.threads()));
-  std::vector<ColumnCuts> found(table.columns);
-  table.read([&](auto cell) {
-    for (size_t first = 0; first < table.columns; first += width) {
-      const size_t count = std::min(width, table.columns - first);
-      context.over_blocks(n, 2048, static_cast<double>(count), [&](size_t begin, size_t end, size_t) {
-        for (size_t r = begin; r < end; ++r)
-          for (size_t c = 0; c < count; ++c) copy[c * n + r] = cell(r, first + c) + 0.0;  // no -0.0
+// Columns are copied out some at a time, because a row-major table is read by cache lines; few, and a stretch of rows
+// at a time, because the copy must stay small beside the table.
+void ThresholdFinder::add(const Table& table, const std::int64_t* units, Context& context) {
+  const size_t stretch = std::min(table.rows(), kSummaryRows), width = std::min(table.columns(), kSummaryColumns);
+  std::vector<double> copy(stretch * width);
+  std::vector<Summary::Spare> spare(static_cast<size_t>(context.threads()));
+  for (size_t begin = 0; begin < table.rows(); begin += stretch) {
+    const size_t n = std::min(stretch, table.rows() - begin);
+    for (size_t first = 0; first < table.columns(); first += width) {
+      const size_t count = std::min(width, table.columns() - first);
+      context.over_blocks(n, 512, static_cast<double>(count), [&](size_t from, size_t to, size_t) {
+        for (size_t c = 0; c < count; ++c) table.read(first + c, begin + from, begin + to, copy.data() + c * n + from);
       });
       context.parallel_for(count, 20.0 * static_cast<double>(n * count), [&](size_t c, int thread) {
-        std::span<double> column(copy.data() + c * n, n);
-        found[first + c] = weights.uniform() ? cuts_of(column, max_bins, spare[static_cast<size_t>(thread)])
-                                             : weighted_cuts_of(column, weights, max_bins);
+        summaries_[first + c].add({copy.data() + c * n, n}, units ? units + begin : nullptr,
+                                  spare[static_cast<size_t>(thread)]);
       });
     }
+  }
+}
+
+void ThresholdFinder::add(const SparseTable& table, const std::int64_t* units, Context& context) {
+  std::int64_t total = static_cast<std::int64_t>(table.rows());
+  if (units) {
+    total = 0;
+    for (size_t r = 0; r < table.rows(); ++r) total += units[r];
+  }
+  struct Stored {
+    Summary::Spare spare;
+    std::vector<double> values;
+    std::vector<std::int64_t> units;
+  };
+  std::vector<Stored> stored(static_cast<size_t>(context.threads()));
+  constexpr size_t kBlock = 64;
+  context.parallel_for((table.columns() + kBlock - 1) / kBlock,
+                       20.0 * static_cast<double>(table.stored() + table.columns()), [&](size_t block, int thread) {
+                         Stored& s = stored[static_cast<size_t>(thread)];
+                         for (size_t c = block * kBlock; c < std::min(table.columns(), (block + 1) * kBlock); ++c) {
+                           s.values.clear();
+                           s.units.clear();
+                           std::int64_t rest = total;
+                           table.each(c, [&](Row row, double value) {
+                             s.values.push_back(value);
+                             if (units) s.units.push_back(units[row]);
+                             rest -= units ? units[row] : 1;
+                           });
+                           summaries_[c].add(s.values, units ? s.units.data() : nullptr, s.spare);
+                           summaries_[c].add(0.0, rest);
+                         }
+                       });
+}
+
+Thresholds ThresholdFinder::thresholds(int max_bins, Context& context) const {
+  std::vector<std::vector<double>> cuts(columns());
+  context.over_blocks(columns(), 16, 1000.0, [&](size_t begin, size_t end, size_t) {
+    for (size_t c = begin; c < end; ++c) cuts[c] = summaries_[c].cuts(max_bins);
   });
   Thresholds out;
-  for (const auto& column : found) {
-    out.cuts.insert(out.cuts.end(), column.cuts.begin(), column.cuts.end());
-    out.offsets.push_back(static_cast<std::int64_t>(out.cuts.size()));
-    out.has_missing.push_back(column.has_missing);
-  }
+  for (const auto& column : cuts) out.add(column, false);
   return out;
 }
 
@@ -189,58 +99,192 @@ inline std::uint8_t bin_of(double v, const double* cuts, size_t count) {
 
 }  // namespace
 
-BinnedMatrix::BinnedMatrix(const Table& table, const Thresholds& thresholds, Context& context)
-    : rows_(table.rows), columns_(table.columns), has_missing_(table.columns) {
-  bins_.resize(groups() * kLanes * rows_);
-  for (size_t c = 0; c < columns_; ++c) value_bins_.push_back(static_cast<int>(thresholds.of(c).size()) + 1);
-  table.read([&](auto cell) {
-    constexpr size_t kBlock = 1024;
-    std::vector<std::uint8_t> missing_in_block((rows_ + kBlock - 1) / kBlock * columns_);
-    context.over_blocks(rows_, kBlock, 20.0 * static_cast<double>(columns_),
-                        [&](size_t begin, size_t end, size_t block) {
-                          for (size_t c = 0; c < columns_; ++c) {
-                            auto cuts = thresholds.of(c);
-                            const auto missing = static_cast<std::uint8_t>(cuts.size() + 1);
-                            std::uint8_t* out = bins_.data() + (c / kLanes) * kLanes * rows_ + c % kLanes;
-                            bool any_missing = false;
-                            for (size_t r = begin; r < end; ++r) {
-                              out[r * kLanes] = bin_of(cell(r, c), cuts.data(), cuts.size());
-                              any_missing |= out[r * kLanes] == missing;
-                            }
-                            missing_in_block[block * columns_ + c] = any_missing;
-                          }
-                        });
-    // From these rows, not from those the thresholds were found on: a continued fit may bring the first missing value.
-    for (size_t i = 0; i < missing_in_block.size(); ++i) has_missing_[i % columns_] |= missing_in_block[i];
+void BinnedMatrix::lay_out(const std::vector<bool>& is_sparse) {
+  for (size_t c = 0; c < thresholds_.columns(); ++c) {
+    if (is_sparse[c]) {
+      place_.push_back(~static_cast<std::int32_t>(sparse_.size()));
+      sparse_.push_back(c);
+    } else {
+      place_.push_back(static_cast<std::int32_t>(dense_.size()));
+      dense_.push_back(c);
+    }
+  }
+}
+
+void BinnedMatrix::allocate(Bytes memory) {
+  bins_ = memory ? std::move(memory) : Bytes(new std::uint8_t[std::max<size_t>(1, bytes_needed(rows_, dense()))]());
+}
+
+BinnedMatrix::BinnedMatrix(size_t rows, Thresholds thresholds, Bytes memory)
+    : rows_(rows), thresholds_(std::move(thresholds)), has_missing_(thresholds_.columns()) {
+  lay_out(std::vector<bool>(thresholds_.columns()));
+  allocate(std::move(memory));
+}
+
+void BinnedMatrix::fill(const Table& batch, std::span<const std::int64_t> places, Context& context) {
+  constexpr size_t kBlock = 512;
+  const size_t n = batch.rows(), d = columns();
+  std::vector<std::uint8_t> missing_in_block((n + kBlock - 1) / kBlock * d);
+  context.over_blocks(n, kBlock, 20.0 * static_cast<double>(d), [&](size_t begin, size_t end, size_t block) {
+    double values[kBlock];
+    for (size_t c = 0; c < d; ++c) {
+      const auto cuts = thresholds_.of(c);
+      const auto missing = static_cast<std::uint8_t>(cuts.size() + 1);
+      std::uint8_t* out = dense_at(c);
+      bool any_missing = false;
+      batch.read(c, begin, end, values);
+      for (size_t r = begin; r < end; ++r) {
+        if (places[r] < 0) continue;
+        const std::uint8_t bin = bin_of(values[r - begin], cuts.data(), cuts.size());
+        out[static_cast<size_t>(places[r]) * kLanes] = bin;
+        any_missing |= bin == missing;
+      }
+      missing_in_block[block * d + c] = any_missing;
+    }
+  });
+  // From these rows, not from those the thresholds were found on: a continued fit may bring the first missing value.
+  for (size_t i = 0; i < missing_in_block.size(); ++i) has_missing_[i % d] |= missing_in_block[i];
+}
+
+BinnedMatrix::BinnedMatrix(const SparseTable& table, Thresholds thresholds, Context& context)
+    : rows_(table.rows()), thresholds_(std::move(thresholds)), has_missing_(thresholds_.columns()) {
+  std::vector<bool> is_sparse(table.columns());
+  for (size_t c = 0; c < table.columns(); ++c) is_sparse[c] = table.stored(c) <= rows_ / kSparseShare;
+  lay_out(is_sparse);
+  allocate(nullptr);
+  for (size_t c : sparse_) {
+    const auto cuts = thresholds_.of(c);
+    usual_bin_.push_back(bin_of(0.0, cuts.data(), cuts.size()));
+    table.each(c, [&](Row row, double value) {
+      const std::uint8_t bin = bin_of(value, cuts.data(), cuts.size());
+      if (bin == usual_bin_.back()) return;
+      listed_rows_.push_back(row);
+      listed_bins_.push_back(bin);
+      has_missing_[c] |= bin == cuts.size() + 1;
+    });
+    listed_begin_.push_back(static_cast<std::int64_t>(listed_rows_.size()));
+  }
+  listed_rows_.shrink_to_fit();
+  listed_bins_.shrink_to_fit();
+  context.parallel_for(dense(), 20.0 * static_cast<double>(dense() * rows_), [&](size_t p, int) {
+    const size_t c = dense_[p];
+    const auto cuts = thresholds_.of(c);
+    std::uint8_t* out = dense_at(c);
+    const std::uint8_t usual = bin_of(0.0, cuts.data(), cuts.size());
+    for (size_t r = 0; r < rows_; ++r) out[r * kLanes] = usual;
+    table.each(c, [&](Row row, double value) {
+      const std::uint8_t bin = bin_of(value, cuts.data(), cuts.size());
+      out[size_t{row} * kLanes] = bin;
+      has_missing_[c] |= bin == cuts.size() + 1;
+    });
   });
 }
 
-Thresholds Thresholds::take(std::span<const std::int64_t> chosen) const {
-  Thresholds taken;
-  for (std::int64_t c : chosen) {
-    auto column = of(static_cast<size_t>(c));
-    taken.cuts.insert(taken.cuts.end(), column.begin(), column.end());
-    taken.offsets.push_back(static_cast<std::int64_t>(taken.cuts.size()));
-    taken.has_missing.push_back(has_missing[static_cast<size_t>(c)]);
-  }
-  return taken;
+BinnedMatrix::SparseColumn BinnedMatrix::listed(size_t number) const {
+  const auto begin = static_cast<size_t>(listed_begin_[number]), end = static_cast<size_t>(listed_begin_[number + 1]);
+  return {{listed_rows_.data() + begin, end - begin}, listed_bins_.data() + begin, usual_bin_[number]};
 }
+
+int BinnedMatrix::bin(size_t column, size_t row) const {
+  if (place_[column] >= 0) return dense_at(column)[row * kLanes];
+  const SparseColumn s = listed(static_cast<size_t>(~place_[column]));
+  const auto at = std::lower_bound(s.rows.begin(), s.rows.end(), static_cast<Row>(row));
+  return at != s.rows.end() && *at == row ? s.bins[at - s.rows.begin()] : s.usual_bin;
+}
+
+void BinnedMatrix::gather(size_t column, std::span<const Row> rows, std::uint8_t* out) const {
+  if (place_[column] >= 0) {
+    const std::uint8_t* bins = dense_at(column);
+    for (size_t i = 0; i < rows.size(); ++i) out[i] = bins[size_t{rows[i]} * kLanes];
+    return;
+  }
+  if (rows.empty()) return;
+  const SparseColumn s = listed(static_cast<size_t>(~place_[column]));
+  auto at = std::lower_bound(s.rows.begin(), s.rows.end(), rows.front());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    while (at != s.rows.end() && *at < rows[i]) ++at;
+    out[i] = at != s.rows.end() && *at == rows[i] ? s.bins[at - s.rows.begin()] : s.usual_bin;
+  }
+}
+
+void BinnedMatrix::read(size_t column, size_t begin, size_t end, double* out) const {
+  const auto cuts = thresholds_.of(column);
+  const bool named = categorical(column);
+  auto value = [&](size_t b) {
+    if (b > cuts.size()) return std::numeric_limits<double>::quiet_NaN();
+    if (named) return static_cast<double>(b);
+    return b < cuts.size() ? cuts[b] : std::numeric_limits<double>::max();
+  };
+  if (place_[column] >= 0) {
+    const std::uint8_t* bins = dense_at(column);
+    for (size_t r = begin; r < end; ++r) out[r - begin] = value(bins[r * kLanes]);
+    return;
+  }
+  const SparseColumn s = listed(static_cast<size_t>(~place_[column]));
+  std::fill_n(out, end - begin, value(s.usual_bin));
+  for (auto at = std::lower_bound(s.rows.begin(), s.rows.end(), begin); at != s.rows.end() && *at < end; ++at)
+    out[*at - begin] = value(s.bins[at - s.rows.begin()]);
+}
+
+namespace {
+
+// For every row of a table the places that it takes among chosen rows; a row may be chosen more than once.
+class PlacesOfRows {
+ public:
+  PlacesOfRows(size_t table_rows, std::span<const std::int64_t> chosen)
+      : first_(table_rows, kNone), next_(chosen.size(), kNone) {
+    for (size_t i = chosen.size(); i-- > 0;) {
+      next_[i] = first_[static_cast<size_t>(chosen[i])];
+      first_[static_cast<size_t>(chosen[i])] = static_cast<Row>(i);
+    }
+  }
+  template <class Body>
+  void each(Row row, const Body& body) const {
+    for (Row place = first_[row]; place != kNone; place = next_[place]) body(place);
+  }
+
+ private:
+  static constexpr Row kNone = 0xFFFFFFFFu;
+  std::vector<Row> first_, next_;
+};
+
+}  // namespace
 
 BinnedMatrix::BinnedMatrix(const BinnedMatrix& whole, std::span<const std::int64_t> columns,
                            std::span<const std::int64_t> rows, Context& context)
-    : rows_(rows.size()), columns_(columns.size()), has_missing_(columns.size()) {
-  bins_.resize(groups() * kLanes * rows_);
-  for (std::int64_t c : columns) value_bins_.push_back(whole.value_bins(static_cast<size_t>(c)));
-  context.parallel_for(columns_, 2.0 * static_cast<double>(rows_ * columns_), [&](size_t c, int) {
-    const std::uint8_t* in = whole.column(static_cast<size_t>(columns[c]));
-    std::uint8_t* out = bins_.data() + (c / kLanes) * kLanes * rows_ + c % kLanes;
+    : rows_(rows.size()), thresholds_(whole.thresholds_.take(columns)), has_missing_(columns.size()) {
+  std::vector<bool> is_sparse;
+  for (std::int64_t c : columns) is_sparse.push_back(whole.place_[static_cast<size_t>(c)] < 0);
+  lay_out(is_sparse);
+  allocate(nullptr);
+  context.parallel_for(dense(), 2.0 * static_cast<double>(rows_ * dense()), [&](size_t p, int) {
+    const size_t c = dense_[p];
+    const std::uint8_t* in = whole.dense_at(static_cast<size_t>(columns[c]));
+    std::uint8_t* out = dense_at(c);
     bool any_missing = false;
     for (size_t r = 0; r < rows_; ++r) {
       out[r * kLanes] = in[static_cast<size_t>(rows[r]) * kLanes];
-      any_missing |= out[r * kLanes] == value_bins_[c];
+      any_missing |= out[r * kLanes] == value_bins(c);
     }
     has_missing_[c] = any_missing;
   });
+  if (sparse_.empty()) return;
+  const PlacesOfRows places(whole.rows_, rows);
+  std::vector<std::pair<Row, std::uint8_t>> column;
+  for (size_t c : sparse_) {
+    const SparseColumn from = whole.listed(static_cast<size_t>(~whole.place_[static_cast<size_t>(columns[c])]));
+    column.clear();
+    for (size_t i = 0; i < from.rows.size(); ++i)
+      places.each(from.rows[i], [&](Row place) { column.emplace_back(place, from.bins[i]); });
+    std::sort(column.begin(), column.end());
+    for (const auto& [row, bin] : column) {
+      listed_rows_.push_back(row);
+      listed_bins_.push_back(bin);
+      has_missing_[c] |= bin == value_bins(c);
+    }
+    listed_begin_.push_back(static_cast<std::int64_t>(listed_rows_.size()));
+    usual_bin_.push_back(from.usual_bin);
+  }
 }
 
 }  // namespace frugal

@@ -34,11 +34,10 @@ double natural_top(std::span<const double> root_gain, const Ledger& ledger, doub
 
 class Booster {
  public:
-  Booster(const Sample& train, const Sample* validation, const Thresholds& thresholds, Loss& loss, Ledger ledger,
-          const Params& params, const Progress& from, Context& context)
+  Booster(const Sample& train, const Sample* validation, Loss& loss, Ledger ledger, const Params& params,
+          const Progress& from, Context& context)
       : train_(train),
         validation_(validation),
-        thresholds_(thresholds),
         loss_(loss),
         ledger_(std::move(ledger)),
         params_(params),
@@ -50,7 +49,7 @@ class Booster {
   }
 
   Boosted run(const Observer& observer) {
-    Grower grower(train_.X, thresholds_, *train_.target.weights, params_, ledger_, out_.mu);
+    Grower grower(train_.X, *train_.target.weights, params_, ledger_, out_.mu);
     while (true) {
       observer(record());
       if (params_.early_stopping && out_.iterations - out_.best_iteration >= params_.n_iter_no_change) {
@@ -146,7 +145,6 @@ class Booster {
 
   const Sample& train_;
   const Sample* validation_;
-  const Thresholds& thresholds_;
   Loss& loss_;
   Ledger ledger_;
   const Params& params_;
@@ -159,9 +157,9 @@ class Booster {
 
 }  // namespace
 
-Boosted boost(const Sample& train, const Sample* validation, const Thresholds& thresholds, Loss& loss, Ledger ledger,
-              const Params& params, const Progress& from, const Observer& observer, Context& context) {
-  return Booster(train, validation, thresholds, loss, std::move(ledger), params, from, context).run(observer);
+Boosted boost(const Sample& train, const Sample* validation, Loss& loss, Ledger ledger, const Params& params,
+              const Progress& from, const Observer& observer, Context& context) {
+  return Booster(train, validation, loss, std::move(ledger), params, from, context).run(observer);
 }
 
 }  // namespace frugal

@@ -53,7 +53,7 @@ using Observer = std::function<void(const Record&)>;
 
 // Grows trees until max_iter, until nothing pays any more, or until the validation loss stops falling.
 // `ledger` is charged for what is bought.
-Boosted boost(const Sample& train, const Sample* validation, const Thresholds& thresholds, Loss& loss, Ledger ledger,
-              const Params& params, const Progress& from, const Observer& observer, Context& context);
+Boosted boost(const Sample& train, const Sample* validation, Loss& loss, Ledger ledger, const Params& params,
+              const Progress& from, const Observer& observer, Context& context);
 
 }  // namespace frugal

@@ -5,10 +5,8 @@
 
 namespace frugal {
 
-Grower::Grower(const BinnedMatrix& X, const Thresholds& thresholds, const Weights& weights, const Params& params,
-               Ledger& ledger, double mu)
+Grower::Grower(const BinnedMatrix& X, const Weights& weights, const Params& params, Ledger& ledger, double mu)
     : X_(X),
-      thresholds_(thresholds),
       weights_(weights),
       params_(params),
       ledger_(ledger),
@@ -79,32 +77,50 @@ std::vector<Grower::Offer> Grower::choose(size_t nodes) {
   return chosen;
 }
 
+// Which bins go left.
+ChosenSplit Grower::described(const OpenNode& node, const Offer& offer, const GridGradients& gradients) const {
+  const ColumnSplit& best = split_of(offer.node, offer.column);
+  const auto column = static_cast<size_t>(offer.column);
+  ChosenSplit split{node, offer.column, best.bin, best.missing == MissingSide::left, {}, {}, {}};
+  const auto bins = static_cast<size_t>(X_.value_bins(column));
+  if (X_.categorical(column)) {
+    const LevelGroups levels = search_.levels_of(node, column, partition_, gradients);
+    for (size_t b = 0; b < bins; ++b)
+      split.goes_left[b] = levels.group_of_bin[b] < 0 ? ChosenSplit::kNoRows : levels.group_of_bin[b] <= split.bin;
+  } else {
+    for (size_t b = 0; b < bins; ++b) split.goes_left[b] = static_cast<int>(b) <= split.bin;
+  }
+  if (bins < split.goes_left.size()) split.goes_left[bins] = split.missing_left;
+  return split;
+}
+
 std::vector<ChosenSplit> Grower::part(const Level& level, const std::vector<Offer>& chosen,
                                       const GridGradients& gradients, Context& context) {
   std::vector<ChosenSplit> splits;
-  for (const Offer& offer : chosen) {
-    const ColumnSplit& split = split_of(offer.node, offer.column);
-    splits.push_back({level.nodes[static_cast<size_t>(offer.node)],
-                      offer.column,
-                      split.bin,
-                      split.missing == MissingSide::left,
-                      {},
-                      {}});
-  }
+  for (const Offer& offer : chosen)
+    splits.push_back(described(level.nodes[static_cast<size_t>(offer.node)], offer, gradients));
   partition_.split(splits, X_, gradients, weights_, context);
-  for (size_t i = 0; i < splits.size(); ++i)  // nothing learned about missing values: the heavier side
-    if (split_of(chosen[i].node, chosen[i].column).missing == MissingSide::unseen)
-      splits[i].missing_left = splits[i].left.weight >= splits[i].right.weight;
+  for (size_t i = 0; i < splits.size(); ++i) {
+    if (split_of(chosen[i].node, chosen[i].column).missing != MissingSide::unseen) continue;
+    splits[i].missing_left = splits[i].left.weight >= splits[i].right.weight;  // nothing learned: the heavier side
+  }
   return splits;
 }
 
 void Grower::write(ChosenSplit& split, double gain, Tree& tree) const {
-  const auto cuts = thresholds_.of(static_cast<size_t>(split.column));
+  const auto cuts = X_.thresholds().of(static_cast<size_t>(split.column));
   const auto bin = static_cast<size_t>(split.bin);
   const auto id = static_cast<size_t>(split.node.id);
   tree.feature[id] = split.column;
   tree.bin[id] = split.bin;
-  tree.threshold[id] = bin < cuts.size() ? cuts[bin] : kInfinity;  // beyond the last: all that is not missing
+  if (X_.categorical(static_cast<size_t>(split.column))) {
+    tree.level_set[id] =
+        tree.add_set(cuts.size() + 1, [&](size_t b) {  // a level that no row of the node has: as missing values
+          return split.goes_left[b] == ChosenSplit::kNoRows ? split.missing_left : split.goes_left[b] != 0;
+        });
+  } else {
+    tree.threshold[id] = bin < cuts.size() ? cuts[bin] : kInfinity;  // beyond the last: all that is not missing
+  }
   tree.missing_left[id] = split.missing_left;
   tree.gain[id] = gain;
   split.left.id = tree.add(scaled(static_cast<double>(split.left.weight), -weights_.shift));

@@ -18,8 +18,7 @@ struct Leaf {
 
 class Grower {
  public:
-  Grower(const BinnedMatrix& X, const Thresholds& thresholds, const Weights& weights, const Params& params,
-         Ledger& ledger, double mu);
+  Grower(const BinnedMatrix& X, const Weights& weights, const Params& params, Ledger& ledger, double mu);
 
   // `root_splits`, where given, receives the root's best raw split on every column.
   Tree grow(const GridGradients& gradients, Context& context, std::vector<ColumnSplit>* root_splits = nullptr);
@@ -51,11 +50,11 @@ class Grower {
   std::vector<Offer> choose(size_t nodes);
   std::vector<ChosenSplit> part(const Level& level, const std::vector<Offer>& chosen, const GridGradients& gradients,
                                 Context& context);
+  ChosenSplit described(const OpenNode& node, const Offer& offer, const GridGradients& gradients) const;
   void write(ChosenSplit& split, double gain, Tree& tree) const;
   Level children(const Level& level, const std::vector<Offer>& chosen, const std::vector<ChosenSplit>& splits) const;
 
   const BinnedMatrix& X_;
-  const Thresholds& thresholds_;
   const Weights& weights_;
   const Params& params_;
   Ledger& ledger_;

@@ -70,17 +70,17 @@ Histograms::Histograms(const BinnedMatrix& X, bool weighted)
     : X_(X), weighted_(weighted), words_per_cell_(weighted || X.rows() > static_cast<size_t>(kCountMask) ? 2 : 1) {
   // Groups are worked on by different threads, so each starts on a line of its own.
   size_t at = 0;
-  for (size_t c = 0; c < X.columns(); ++c) {
-    if (c % kLanes == 0) at = whole_lines(at);
+  for (size_t p = 0; p < X.dense(); ++p) {
+    if (p % kLanes == 0) at = whole_lines(at);
     offsets_.push_back(at);
-    at += static_cast<size_t>(X.cells(c) * words_per_cell_);
+    at += static_cast<size_t>(X.cells(X.dense_column(p)) * words_per_cell_);
   }
   offsets_.push_back(whole_lines(at));
   for (size_t g = 0; g < X.groups(); ++g) most_group_words_ = std::max(most_group_words_, group_words(g));
 }
 
 size_t Histograms::group_words(size_t g) const {
-  return offsets_[std::min(X_.columns(), (g + 1) * kLanes)] - group_begin(g);
+  return offsets_[std::min(X_.dense(), (g + 1) * kLanes)] - group_begin(g);
 }
 
 void Histograms::build(const NodeRows& rows, size_t group, std::int64_t* cells, std::int64_t* scratch) const {

@@ -1,4 +1,4 @@
-// Histograms: for every bin of a column, the sum of gradients and of weights of a node's rows.
+// Histograms of the dense columns: for every bin of a column, the sum of gradients and of weights of a node's rows.
 //
 // A cell is one 64-bit word (gradient sum above an 18-bit row count) where the table has fewer than 2^18 rows
 // and no weights: one addition a row. Otherwise it is two words; without weights rows are still added to
@@ -33,7 +33,7 @@ class Histograms {
   Histograms(const BinnedMatrix& X, bool weighted);
 
   size_t words() const { return offsets_.back(); }  // of a whole node
-  size_t column_begin(size_t column) const { return offsets_[column]; }
+  size_t column_begin(size_t place) const { return offsets_[place]; }
   size_t group_begin(size_t g) const { return offsets_[g * BinnedMatrix::kLanes]; }
   size_t group_words(size_t g) const;
   size_t most_group_words() const { return most_group_words_; }

@@ -15,6 +15,10 @@ inline constexpr std::uint32_t kPartitionRows = 3;
 inline constexpr std::uint32_t kLeafRows = 3;
 inline constexpr double kWorthThreads = 0;
 inline constexpr std::size_t kRadixSortRows = 8;
+inline constexpr std::size_t kSummaryRows = 7;
+inline constexpr std::size_t kSummaryColumns = 3;
+inline constexpr std::size_t kSparseShare = 2;
+inline constexpr int kSparseSlots = 2;
 #else
 // A histogram cell of one word holds the gradient sum above this many bits of row count.
 inline constexpr int kCountBits = 18;
@@ -29,6 +33,13 @@ inline constexpr std::uint32_t kLeafRows = 16384;
 inline constexpr double kWorthThreads = 20000;
 // Columns longer than this are sorted by digits.
 inline constexpr std::size_t kRadixSortRows = 4096;
+// Rows and columns whose values are copied out at a time to be summarised.
+inline constexpr std::size_t kSummaryRows = std::size_t{1} << 17;
+inline constexpr std::size_t kSummaryColumns = 32;
+// A column of a sparse table is kept sparse where at most one value in so many is stored.
+inline constexpr std::size_t kSparseShare = 8;
+// Nodes whose histograms of a sparse column are summed in one pass over it.
+inline constexpr int kSparseSlots = 64;
 #endif
 
 inline constexpr std::int64_t kCountMask = (std::int64_t{1} << kCountBits) - 1;

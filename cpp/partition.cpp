@@ -21,18 +21,15 @@ struct Part {
 template <bool Weighted>
 void part(Part& chunk, const ChosenSplit& split, const BinnedMatrix& X, const GridGradients& gradients,
           const Weights& weights, const Row* rows, Row* out) {
-  const std::uint8_t* bins = X.column(static_cast<size_t>(split.column));
-  const int missing = X.value_bins(static_cast<size_t>(split.column));
-  // Missing values have the largest bin: they are right by nature, and left where the split says so.
-  const int also_left = split.missing_left ? missing : -1;
+  std::uint8_t bins[kPartitionRows];
+  X.gather(static_cast<size_t>(split.column), {rows + chunk.at.begin, rows + chunk.at.end}, bins);
   Row right[kPartitionRows];
   Row* left = out + chunk.at.begin;
   Row rights = 0;
   std::int64_t gradient = 0, weight = 0;
   for (Row i = chunk.at.begin; i < chunk.at.end; ++i) {
     const Row row = rows[i];
-    const int bin = bins[static_cast<size_t>(row) * BinnedMatrix::kLanes];
-    const bool goes_left = (bin <= split.bin) | (bin == also_left);
+    const std::uint8_t goes_left = split.goes_left[bins[i - chunk.at.begin]];
     *left = row;
     right[rights] = row;
     left += goes_left;

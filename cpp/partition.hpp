@@ -5,17 +5,20 @@
 
 #include "binning.hpp"
 #include "gradients.hpp"
+#include "levels.hpp"
 #include "types.hpp"
 
 namespace frugal {
 
-// A split that was chosen: rows with bin <= `bin` go left, missing ones where `missing_left` says.
+// A split that was chosen.
 struct ChosenSplit {
   OpenNode node;
   int column = -1;
   int bin = 0;
   bool missing_left = false;
-  OpenNode left, right;  // filled in by the partition: rows and sums
+  static constexpr std::uint8_t kNoRows = 2;
+  std::array<std::uint8_t, kMostBins> goes_left{};  // by bin, that of missing values too; or kNoRows
+  OpenNode left, right;                             // filled in by the partition: rows and sums
 };
 
 class RowPartition {

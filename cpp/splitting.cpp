@@ -1,14 +1,20 @@
 #include "splitting.hpp"
 
 #include <algorithm>
+#include <array>
 
-#include "kernels.hpp"
 #include "limits.hpp"
 
 namespace frugal {
 
 SplitSearch::SplitSearch(const BinnedMatrix& X, const Weights& weights, double min_samples_leaf)
-    : X_(X), weights_(weights), min_weight_(scaled(min_samples_leaf, weights.shift)), layout_(X, !weights.uniform()) {}
+    : X_(X), weights_(weights), min_weight_(scaled(min_samples_leaf, weights.shift)), layout_(X, !weights.uniform()) {
+  for (size_t s = 0; s < X.sparse(); ++s) {
+    std::int64_t weight = 0;
+    for (Row row : X.listed(s).rows) weight += weights.unit(row);
+    if (static_cast<double>(weight) >= min_weight_) worth_searching_.push_back(s);
+  }
+}
 
 int SplitSearch::take_histogram() {
   auto free = std::find(taken_.begin(), taken_.end(), 0);
@@ -97,11 +103,115 @@ void SplitSearch::scan(const OpenNode& node, size_t group, const std::int64_t* c
   const auto scan_column = layout_.one_word() ? kernels().scan_packed : kernels().scan_wide;
   const size_t first = group * BinnedMatrix::kLanes;
   for (int lane = 0; lane < X_.lanes(group); ++lane) {
-    const size_t c = first + static_cast<size_t>(lane);
-    const ScanResult best = scan_column({cells + layout_.column_begin(c) - layout_.group_begin(group), X_.value_bins(c),
-                                         X_.has_missing(c), node.gradient, node.weight, min_weight_, factor});
+    const size_t place = first + static_cast<size_t>(lane), c = X_.dense_column(place);
+    const ScanTask task{cells + layout_.column_begin(place) - layout_.group_begin(group),
+                        X_.value_bins(c),
+                        X_.has_missing(c),
+                        node.gradient,
+                        node.weight,
+                        min_weight_,
+                        factor};
+    const ScanResult best = X_.categorical(c) ? scan_levels(task) : scan_column(task);
     out[c] = {best.gain, static_cast<std::uint16_t>(best.bin), static_cast<MissingSide>(best.missing_side)};
   }
+}
+
+// The same scan over the levels' groups, ascending by mean gradient, instead of over bins.
+ScanResult SplitSearch::scan_levels(const ScanTask& column) const {
+  std::array<std::int64_t, 2 * (kMostBins + 1)> wide{};
+  const int cells = column.value_bins + column.has_missing;
+  if (layout_.one_word()) {
+    for (int b = 0; b < cells; ++b) {
+      wide[static_cast<size_t>(2 * b)] = column.cells[b] >> kCountBits;
+      wide[static_cast<size_t>(2 * b + 1)] = column.cells[b] & kCountMask;
+    }
+  } else {
+    std::copy_n(column.cells, 2 * cells, wide.begin());
+  }
+  LevelGroups groups(wide.data(), column.value_bins, min_weight_);
+  if (column.has_missing) std::copy_n(wide.begin() + 2 * column.value_bins, 2, groups.cells.begin() + 2 * groups.count);
+  ScanTask ordered = column;
+  ordered.cells = groups.cells.data();
+  ordered.value_bins = groups.count;
+  return kernels().scan_wide(ordered);
+}
+
+LevelGroups SplitSearch::levels_of(const OpenNode& node, size_t column, const RowPartition& partition,
+                                   const GridGradients& gradients) const {
+  std::array<std::int64_t, 2 * kMostBins> cells{};
+  const Row* rows = partition.rows(node);
+  std::vector<std::uint8_t> bins(node.rows());
+  X_.gather(column, {rows, node.rows()}, bins.data());
+  for (size_t i = 0; i < node.rows(); ++i) {
+    const std::int64_t unit = weights_.unit(rows[i]);
+    cells[2 * size_t{bins[i]}] += unit * gradients.q[rows[i]];
+    cells[2 * size_t{bins[i]} + 1] += unit;
+  }
+  return LevelGroups(cells.data(), X_.value_bins(column), min_weight_);
+}
+
+// Sums what is listed of one column for all nodes at once; the usual bin has what is left of each node.
+void SplitSearch::search_sparse_column(size_t number, const std::vector<const OpenNode*>& nodes,
+                                       const GridGradients& gradients, std::span<ColumnSplit> splits,
+                                       std::vector<std::int64_t>& cells) const {
+  const size_t c = X_.sparse_column(number);
+  const auto column = X_.listed(number);
+  const auto words = static_cast<size_t>(2 * X_.cells(c));
+  for (size_t first = 0; first < nodes.size(); first += kSparseSlots) {
+    const size_t count = std::min<size_t>(kSparseSlots, nodes.size() - first);
+    cells.assign(count * words, 0);
+    for (size_t i = 0; i < column.rows.size(); ++i) {
+      const Row row = column.rows[i];
+      const size_t slot = static_cast<size_t>(slot_of_row_[row]) - first;  // wraps around below the first
+      if (slot >= count) continue;
+      std::int64_t* cell = cells.data() + slot * words + 2 * size_t{column.bins[i]};
+      const std::int64_t unit = weights_.unit(row);
+      cell[0] += unit * gradients.q[row];
+      cell[1] += unit;
+    }
+    for (size_t slot = 0; slot < count; ++slot) {
+      const OpenNode* node = nodes[first + slot];
+      if (node == nullptr) continue;
+      std::int64_t* own = cells.data() + slot * words;
+      std::int64_t gradient = 0, weight = 0;
+      for (size_t w = 0; w < words; w += 2) {
+        gradient += own[w];
+        weight += own[w + 1];
+      }
+      if (static_cast<double>(weight) < min_weight_) continue;  // the side without the usual bin is too light
+      own[2 * column.usual_bin] = node->gradient - gradient;
+      own[2 * column.usual_bin + 1] = node->weight - weight;
+      const ScanResult best =
+          kernels().scan_wide({own, X_.value_bins(c), X_.has_missing(c), node->gradient, node->weight, min_weight_,
+                               gradients.gain_factor(weights_, node->weight)});
+      splits[(first + slot) * X_.columns() + c] = {best.gain, static_cast<std::uint16_t>(best.bin),
+                                                   static_cast<MissingSide>(best.missing_side)};
+    }
+  }
+}
+
+void SplitSearch::search_sparse(std::span<const Siblings> level, const RowPartition& partition,
+                                const GridGradients& gradients, std::span<ColumnSplit> splits, Context& context) {
+  if (worth_searching_.empty()) return;
+  std::vector<const OpenNode*> nodes(splits.size() / X_.columns(), nullptr);
+  slot_of_row_.assign(X_.rows(), -1);
+  auto enter = [&](const OpenNode& node, int slot) {
+    if (slot < 0) return;
+    nodes[static_cast<size_t>(slot)] = &node;
+    const Row* rows = partition.rows(node);
+    for (size_t i = 0; i < node.rows(); ++i) slot_of_row_[rows[i]] = slot;
+  };
+  for (const auto& pair : level) {
+    enter(pair.small, pair.small_slot);
+    enter(pair.large, pair.large_slot);
+  }
+  std::vector<std::vector<std::int64_t>> cells(static_cast<size_t>(context.threads()));
+  const double work = 3.0 * static_cast<double>(X_.listed_rows().size() + worth_searching_.size() * nodes.size() * 20);
+  constexpr size_t kBlock = 32;
+  context.parallel_for((worth_searching_.size() + kBlock - 1) / kBlock, work, [&](size_t block, int thread) {
+    for (size_t i = block * kBlock; i < std::min(worth_searching_.size(), (block + 1) * kBlock); ++i)
+      search_sparse_column(worth_searching_[i], nodes, gradients, splits, cells[static_cast<size_t>(thread)]);
+  });
 }
 
 void SplitSearch::finish(const Task& task, size_t group, const GridGradients& gradients, std::span<ColumnSplit> splits,
@@ -126,6 +236,8 @@ void SplitSearch::finish(const Task& task, size_t group, const GridGradients& gr
 
 void SplitSearch::search(std::span<Siblings> level, bool deeper, const RowPartition& partition,
                          const GridGradients& gradients, std::span<ColumnSplit> splits, Context& context) {
+  search_sparse(level, partition, gradients, splits, context);
+  if (X_.dense() == 0) return;
   scratch_.resize(static_cast<size_t>(context.threads()));
   for (auto& s : scratch_) s.resize(3 * layout_.most_group_words());
   keep_histograms(level, deeper);
@@ -137,7 +249,7 @@ void SplitSearch::search(std::span<Siblings> level, bool deeper, const RowPartit
     const bool subtract = pair.large_slot >= 0 && pair.parent_histogram >= 0;
     if (pair.small_slot >= 0 || subtract) task.small.rows = in_order(pair.small, partition, gradients, context);
     if (pair.large_slot >= 0 && !subtract) task.large.rows = in_order(pair.large, partition, gradients, context);
-    work += static_cast<double>((task.small.rows.count + task.large.rows.count) * X_.columns() + layout_.words());
+    work += static_cast<double>((task.small.rows.count + task.large.rows.count) * X_.dense() + layout_.words());
     tasks.push_back(task);
   }
   if (tasks.empty()) return;

@@ -7,6 +7,8 @@
 
 #include "gradients.hpp"
 #include "histogram.hpp"
+#include "kernels.hpp"
+#include "levels.hpp"
 #include "partition.hpp"
 
 namespace frugal {
@@ -27,6 +29,10 @@ class SplitSearch {
   // children will be searched too.
   void search(std::span<Siblings> level, bool deeper, const RowPartition& partition, const GridGradients& gradients,
               std::span<ColumnSplit> splits, Context& context);
+
+  // A node's rows on a categorical column, in the order of the split search.
+  LevelGroups levels_of(const OpenNode& node, size_t column, const RowPartition& partition,
+                        const GridGradients& gradients) const;
 
   bool can_split(const OpenNode& node) const { return static_cast<double>(node.weight) >= 2.0 * min_weight_; }
 
@@ -57,6 +63,12 @@ class SplitSearch {
               std::int64_t* scratch);
   void scan(const OpenNode& node, size_t group, const std::int64_t* cells, const GridGradients& gradients,
             ColumnSplit* out) const;
+  ScanResult scan_levels(const ScanTask& column) const;
+
+  void search_sparse(std::span<const Siblings> level, const RowPartition& partition, const GridGradients& gradients,
+                     std::span<ColumnSplit> splits, Context& context);
+  void search_sparse_column(size_t number, const std::vector<const OpenNode*>& nodes, const GridGradients& gradients,
+                            std::span<ColumnSplit> splits, std::vector<std::int64_t>& cells) const;
 
   const BinnedMatrix& X_;
   const Weights& weights_;
@@ -66,6 +78,8 @@ class SplitSearch {
   std::vector<std::uint8_t> taken_;
   std::vector<AlignedWords> scratch_;  // for each thread, three times a group's cells
   AlignedWords parts_;
+  std::vector<size_t> worth_searching_;  // sparse columns in which enough rows differ from the rest
+  std::vector<std::int32_t> slot_of_row_;
   std::vector<std::int32_t> ordered_q_;
   std::vector<std::int64_t> ordered_units_;
 };

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "levels.hpp"
 #include "types.hpp"
 
 namespace frugal {
@@ -12,13 +13,24 @@ struct Tree {
   std::vector<std::int32_t> feature;  // -1: a leaf
   std::vector<std::int32_t> left;     // the right child is the next node
   std::vector<std::uint8_t> missing_left;
-  std::vector<double> threshold;  // x <= threshold goes left
-  std::vector<double> value;      // what a leaf adds to the raw prediction, learning rate included
-  std::vector<double> gain;       // raw gain of the split, prices apart
-  std::vector<double> weight;     // total weight of the training rows
-  std::vector<std::int32_t> bin;  // the threshold as a bin; not kept in the ensemble
+  std::vector<double> threshold;        // x <= threshold goes left
+  std::vector<double> value;            // what a leaf adds to the raw prediction, learning rate included
+  std::vector<double> gain;             // raw gain of the split, prices apart
+  std::vector<double> weight;           // total weight of the training rows
+  std::vector<std::int32_t> level_set;  // number of the set of bins that go left; -1: a threshold decides
+  std::vector<std::uint8_t> sets;       // kSetBytes each
+  std::vector<std::int32_t> bin;        // the threshold as a bin; not kept in the ensemble
 
   size_t nodes() const { return feature.size(); }
+  // A new set of those of the bins of which goes_left(bin) is true; returns its number.
+  template <class GoesLeft>
+  std::int32_t add_set(size_t bins, const GoesLeft& goes_left) {
+    const size_t begin = sets.size();
+    sets.resize(begin + kSetBytes);
+    for (size_t b = 0; b < bins; ++b)
+      if (goes_left(b)) sets[begin + b / 8] |= static_cast<std::uint8_t>(1 << (b % 8));
+    return static_cast<std::int32_t>(begin / kSetBytes);
+  }
   bool is_leaf(size_t node) const { return feature[node] < 0; }
   int add(double node_weight) {
     feature.push_back(-1);
@@ -28,6 +40,7 @@ struct Tree {
     value.push_back(0.0);
     gain.push_back(0.0);
     weight.push_back(node_weight);
+    level_set.push_back(-1);
     bin.push_back(0);
     return static_cast<int>(nodes()) - 1;
   }
@@ -49,6 +62,9 @@ struct Ensemble {
     append(nodes.value, tree.value);
     append(nodes.gain, tree.gain);
     append(nodes.weight, tree.weight);
+    const auto known = static_cast<std::int32_t>(nodes.sets.size() / kSetBytes);
+    for (std::int32_t set : tree.level_set) nodes.level_set.push_back(set < 0 ? -1 : set + known);
+    append(nodes.sets, tree.sets);
     tree_begin.push_back(static_cast<std::int64_t>(nodes.feature.size()));
   }
 };

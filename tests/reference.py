@@ -11,6 +11,7 @@ are part of the definition, because a model must be the same to the last bit on 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 from math import frexp, inf, isinf, ldexp
 
 import numpy as np
@@ -273,6 +274,18 @@ def cut_points(column, units, max_bins):
     return cuts
 
 
+def bins_of_levels(column, units, max_bins):
+    """A bin for each level; where there are too many, the lightest share the last bin."""
+    mass = {}
+    for v, u in zip(column.tolist(), units):
+        if not np.isnan(v) and u > 0:
+            mass[v] = mass.get(v, 0) + u
+    own = sorted(mass)
+    if len(mass) > max_bins:
+        own = sorted(sorted(mass, key=lambda v: (-mass[v], v))[: max_bins - 1])
+    return {v: float(own.index(v)) if v in own else float(max_bins - 1) for v in mass}
+
+
 def _equal_weight_bins(masses, max_bins):
     """Indices of the last value of every bin but the last. A value heavier than a bin stands alone."""
     total = float(sum(masses))
@@ -348,6 +361,7 @@ class Options:
     leaf_values: str = "newton"
     init: str = "prior"
     stop: str = "paid"
+    categorical: tuple = ()  # columns whose values are levels
 
 
 @dataclass
@@ -355,6 +369,7 @@ class Node:
     rows: np.ndarray  # which training rows are here (mask)
     feature: int = -1
     threshold: float = inf
+    levels_left: frozenset | None = None  # bins of a categorical column that go left
     missing_left: bool = False
     gain: float = 0.0
     children: tuple | None = None
@@ -368,14 +383,19 @@ class Split:
     threshold: float
     missing_left: bool
     left: np.ndarray
+    place: float = 0.0  # among the splits of its column
+    levels_left: frozenset | None = None
 
 
 class Data:
-    def __init__(self, X, y, weights, max_bins):
+    def __init__(self, X, y, weights, max_bins, categorical=()):
         keep = np.ones(len(y), bool) if weights is None else np.asarray(weights) > 0
         self.X, self.y = np.asarray(X, dtype=float)[keep], np.asarray(y, dtype=float)[keep]
         weights = None if weights is None else np.asarray(weights, dtype=float)[keep]
         self.units, self.unit_shift = weight_units(weights, len(self.y))
+        self.level_bins = {f: bins_of_levels(self.X[:, f], self.units, max_bins) for f in categorical}
+        for f, bins in self.level_bins.items():
+            self.X[:, f] = [bins.get(v, np.nan) for v in self.X[:, f].tolist()]
         self.cuts = [cut_points(c, self.units, max_bins) for c in self.X.T]
 
 
@@ -408,7 +428,44 @@ def best_split_of_column(data, q, factor, rows, f, min_weight):
                     missing_side = wl >= wr
                 else:
                     missing_side = missing_left
-                best = Split(gain, f, cut, bool(missing_side), left)
+                best = Split(gain, f, cut, bool(missing_side), left, cut)
+    return best
+
+
+def best_split_of_levels(data, q, factor, rows, f, min_weight):
+    """Levels in the order of their mean gradients; those too light for a leaf are taken together."""
+    column = data.X[:, f]
+    missing = np.isnan(column)
+    members, light = [], []
+    for b in sorted(set(column[rows & ~missing].tolist())):
+        weight = sum(data.units[i] for i in np.flatnonzero(rows & (column == b)))
+        if weight >= min_weight:
+            members.append([b])
+        elif weight > 0:
+            light.append(b)
+    members += [light] if light else []
+
+    def mean(bins):
+        inside = np.flatnonzero(rows & np.isin(column, bins))
+        return Fraction(sum(data.units[i] * q[i] for i in inside), sum(data.units[i] for i in inside)), min(bins)
+
+    members.sort(key=mean)
+    best = None
+    for k in range(len(members)):
+        bins_left = [b for bins in members[: k + 1] for b in bins]
+        for missing_left in (False, True) if (rows & missing).any() else (False,):
+            left = rows & np.where(missing, missing_left, np.isin(column, bins_left))
+            right = rows & ~left
+            wl, wr = (sum(data.units[i] for i in np.flatnonzero(side)) for side in (left, right))
+            if wl < min_weight or wr < min_weight:
+                continue
+            gl, gr = (sum(data.units[i] * q[i] for i in np.flatnonzero(side)) for side in (left, right))
+            gain = split_gain(float(gl), float(wl), float(gr), float(wr), factor)
+            if gain > 0 and (best is None or gain > best.gain):
+                missing_side = missing_left if (rows & missing).any() else wl >= wr
+                absent = set(data.level_bins[f].values()) - {b for bins in members for b in bins}
+                all_left = frozenset(bins_left) | (absent if missing_side else set())
+                best = Split(gain, f, inf, bool(missing_side), left, k, all_left)
     return best
 
 
@@ -417,14 +474,17 @@ def column_splits(data, q, shift, rows, options):
     total = sum(data.units[i] for i in np.flatnonzero(rows))
     min_weight = ldexp(options.min_samples_leaf, data.unit_shift)
     factor = ldexp(0.5, -2 * shift - data.unit_shift) / float(total)
-    return [best_split_of_column(data, q, factor, rows, f, min_weight) for f in range(data.X.shape[1])]
+    return [
+        (best_split_of_levels if f in data.level_bins else best_split_of_column)(data, q, factor, rows, f, min_weight)
+        for f in range(data.X.shape[1])
+    ]
 
 
 def preference(split, node_index, ledger, mu):
     """Sort key: the largest net gain, then owned, cheap, low column, low threshold, low node."""
     price = ledger.price(split.feature)
     net = split.gain - mu * price if price > 0 else split.gain  # mu may be infinite
-    return (-net, split.feature not in ledger.owned, price, split.feature, split.threshold, node_index)
+    return (-net, split.feature not in ledger.owned, price, split.feature, split.place, node_index)
 
 
 def best_of_level(open_nodes, splits, ledger, mu, stop):
@@ -468,6 +528,7 @@ def grow(data, q, shift, ledger, mu, options, purchases):
                     s.missing_left,
                     s.gain,
                 )
+                node.levels_left = s.levels_left
                 node.children = (Node(s.left), Node(node.rows & ~s.left))
         level = [child for node in level if node.children for child in node.children]
         if not level:
@@ -520,6 +581,7 @@ class Model:
     impurity: float
     train_loss: list
     converged: bool
+    level_bins: dict = field(default_factory=dict)
 
 
 def half_variance(q, shift, units, unit_shift):
@@ -536,7 +598,7 @@ def mean_loss(loss, data, raw):
 
 
 def fit(X, y, options, loss, weights=None):
-    data = Data(X, y, weights, options.max_bins)
+    data = Data(X, y, weights, options.max_bins, options.categorical)
     d = data.X.shape[1]
     rules = options.rules or [fixed_prices([1.0] * d if options.prices is None else options.prices)]
     ledger = Ledger(rules, options.budget)
@@ -550,7 +612,9 @@ def fit(X, y, options, loss, weights=None):
         q, shift = integers(g, GRADIENT_BITS)
         impurity += half_variance(q, shift, data.units, data.unit_shift)
     mu = options.mu * impurity if options.mu_unit == "share" else options.mu
-    model = Model(start, [], ledger.owned, [], raw, mu, 0.0, impurity, [mean_loss(loss, data, raw)], False)
+    model = Model(
+        start, [], ledger.owned, [], raw, mu, 0.0, impurity, [mean_loss(loss, data, raw)], False, data.level_bins
+    )
     for iteration in range(options.max_iter):
         gs, hs = loss.derivatives(data.y, raw)
         trees, purchases = [], []
@@ -584,7 +648,9 @@ def fit(X, y, options, loss, weights=None):
 
 def predict_raw(model, X):
     """Raw predictions, one row per output."""
-    X = np.asarray(X, dtype=float)
+    X = np.array(X, dtype=float)
+    for f, bins in model.level_bins.items():  # a level that no training row had is missing
+        X[:, f] = [bins.get(v, np.nan) for v in X[:, f].tolist()]
     raw = np.repeat(np.array(model.start)[:, None], len(X), axis=1)
     for trees in model.trees:
         for k, root in enumerate(trees):
@@ -592,7 +658,8 @@ def predict_raw(model, X):
                 node = root
                 while node.children:
                     v = row[node.feature]
-                    left = node.missing_left if np.isnan(v) else v <= node.threshold
+                    left = v <= node.threshold if node.levels_left is None else v in node.levels_left
+                    left = node.missing_left if np.isnan(v) else left
                     node = node.children[0 if left else 1]
                 raw[k, i] += node.value
     return raw

@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from scipy import sparse
 from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import NotFittedError
 
@@ -51,10 +50,7 @@ CASES = [
     (lambda: (pl.DataFrame(X).lazy(), y, {}), TypeError, r"lazy frame. Call its method collect\(\)"),
     (lambda: (with_column(pd.period_range("2020", periods=len(y), freq="D")), y, {}), ValueError, "column 'extra'"),
     (lambda: (X, y, {"X_val": X, "y_val": y[:4]}), ValueError, "inconsistent numbers of samples"),
-    (lambda: (sparse.csr_matrix(X), y, {}), TypeError, r"X is sparse, .*X.toarray\(\)"),
-    (lambda: (sparse.coo_array(X), y, {}), TypeError, "X is sparse"),
-    (lambda: (with_column("red"), y, {}), ValueError, "column 'extra' holds .*encode it"),
-    (lambda: (with_column(pd.Categorical(["a"] * len(y))), y, {}), ValueError, "column 'extra' holds Categorical"),
+    (lambda: (with_column("red"), y, {}), ValueError, r"column 'extra' holds .*categorical_features=\['extra'\]"),
     (lambda: (with_column(pd.Timestamp("2020-01-01")), y, {}), ValueError, "column 'extra' holds Datetime"),
     (lambda: (with_column([[1]] * len(y)), y, {}), ValueError, "column 'extra'"),
     (lambda: (pl.DataFrame({"a": ["x"] * 10}), [0, 1] * 5, {}), ValueError, "column 'a' holds String"),
@@ -84,7 +80,6 @@ def test_bad_tables_and_targets(make, error, message):
         (lambda: (X, y[:-1], {}), ValueError, "inconsistent numbers of samples"),
         (lambda: (X, np.array(["a"] * len(y)), {}), ValueError, "string|numeric"),
         (lambda: (X, y, {"sample_weight": -np.ones(len(y))}), ValueError, "sample_weight has negative values"),
-        (lambda: (sparse.csr_matrix(X), y, {}), TypeError, "X is sparse"),
         (lambda: (with_column("red"), y, {}), ValueError, "column 'extra'"),
     ],
 )
@@ -152,11 +147,13 @@ def test_bad_input_to_predict():
         model.predict(FRAME.rename(columns={"worst radius": "radius"}))
     with pytest.raises(ValueError, match="29 features, but GBFSClassifier is expecting 30"):
         model.predict(X[:, 1:])
-    with pytest.raises(ValueError, match="infinity"):
-        model.predict(spoiled(np.inf))
-    for method in (model.predict, model.transform):
-        with pytest.raises(TypeError, match="X is sparse"):
-            method(sparse.csr_matrix(X))
+    table = X.copy()
+    table[300, model.selected_features_[0]] = np.inf
+    with pytest.raises(ValueError, match=f"infinity, in column {model.selected_features_[0]}"):
+        model.predict(table)
+    table = X.copy()
+    table[300, ~model.support_] = np.inf  # nobody looks there
+    np.testing.assert_array_equal(model.predict(table), model.predict(X))
 
 
 def test_bad_continuation():

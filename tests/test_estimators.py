@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 
-from frugalboost import GBFSClassifier, GBFSRegressor, NothingBoughtWarning
+from frugalboost import GBFSClassifier, GBFSRegressor, NothingBoughtWarning, _core
 from frugalboost.losses import Huber, Quantile
 
 
@@ -338,7 +338,7 @@ def test_continued_fit_may_bring_the_first_missing_values():
         loss = np.mean(0.5 * (y - model.predict(holes)) ** 2)
         assert model.history_["train_loss"][-1] == pytest.approx(loss, rel=1e-12)
         # The fourth tree's root, by hand: residuals of three trees, every threshold and both sides for missing values.
-        three = model._model.ensemble.raw(holes, 3, 1)[0]
+        three = model._model.ensemble.raw(_core.Table(holes), 3, 1)[0]
         root = model._model.ensemble.tree_begin[3]
         f, cut = model._model.ensemble.feature[root], model._model.ensemble.threshold[root]
         left = (holes[:, f] <= cut) | (np.isnan(holes[:, f]) & bool(model._model.ensemble.missing_left[root]))

@@ -142,8 +142,8 @@ def joined(header, body, *, sign=True):
         (lambda c: c[:200], "ends inside its header"),
         (lambda c: c[:-20] + bytes(20), "does not match its checksum"),
         (
-            lambda c: c.replace(b'"format_version": "1"', b'"format_version": "2"'),
-            "newer frugalboost .format 2.*Upgrade",
+            lambda c: c.replace(b'"format_version": "2"', b'"format_version": "3"'),
+            "newer frugalboost .format 3.*Upgrade",
         ),
         (lambda c: c.replace(b'"format": "frugalboost"', b'"format": "other.......",'[:23]), "damaged"),
     ],

@@ -68,12 +68,13 @@ def test_ctrl_c_ends_a_fit_within_a_second(phase, tmp_path):
         import numpy as np, time, sys
         from frugalboost import GBFSClassifier
         from frugalboost.binning import Thresholds
+        from frugalboost.tables import Plain
         rng = np.random.default_rng(0)
         X = rng.normal(size=({"200_000, 40" if phase == "boosting" else "600_000, 60"})).astype(np.float32)
         y = (X[:, 0] > 0).astype(int)
         model = GBFSClassifier(0.0, max_iter=100_000, max_depth=8)
         if {phase == "boosting"}:
-            Thresholds.find(X, None, 255, 2)  # as long as binning takes; then boosting is surely reached
+            Thresholds.find(Plain(X), None, 255, 2)  # as long as binning takes; then boosting is surely reached
         print("ready", flush=True)
         try:
             model.fit(X, y)

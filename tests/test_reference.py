@@ -27,11 +27,12 @@ def columns(draw, n):
     """A column: continuous, few values, duplicated, constant, or mostly missing."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     kind = draw(
-        st.sampled_from(["normal", "few", "normal", "few", "normal", "binary", "constant", "tiny steps", "huge"])
+        st.sampled_from(["normal", "few", "normal", "few", "levels", "binary", "constant", "tiny steps", "huge"])
     )
     column = {
         "normal": lambda: rng.normal(size=n),
         "few": lambda: rng.integers(0, 4, n).astype(float),
+        "levels": lambda: rng.integers(0, 9, n).astype(float),
         "binary": lambda: rng.integers(0, 2, n).astype(float),
         "constant": lambda: np.full(n, 3.0),
         "tiny steps": lambda: 1.0 + rng.integers(0, 5, n) * 2.0**-52,
@@ -86,6 +87,7 @@ def problems(draw):
         leaf_values=draw(st.sampled_from(["newton", "gradient"])),
         init=draw(st.sampled_from(["prior", "zero"])),
         stop=draw(st.sampled_from(["paid", "paid", "never"])),
+        categorical=tuple(draw(st.sets(st.integers(0, X.shape[1] - 1)))) if draw(st.booleans()) else (),
     )
     return X, y, weights, name, options
 
@@ -110,11 +112,20 @@ def fit_both(X, y, weights, name, options):
         leaf_values=options.leaf_values,
         init=options.init,
         stop=options.stop,
+        categorical_features=list(options.categorical),
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         core.fit(X, y, sample_weight=weights)
     return core, reference.fit(X, y, options, make(), weights)
+
+
+def _set_of(trees, node):
+    """Bins that go left, or None where a threshold decides."""
+    if trees.level_set[node] < 0:
+        return None
+    bits = np.unpackbits(trees.sets[32 * trees.level_set[node] :][:32], bitorder="little")
+    return set(np.flatnonzero(bits).tolist())
 
 
 def assert_same(core, expected, X):
@@ -127,6 +138,8 @@ def assert_same(core, expected, X):
         own = slice(trees.tree_begin[t], trees.tree_begin[t + 1])
         np.testing.assert_array_equal(trees.feature[own], [n.feature for n in nodes])
         split = trees.feature[own] >= 0
+        ours = [_set_of(trees, i) for i in range(own.start, own.stop)]
+        assert ours == [None if n.levels_left is None else set(n.levels_left) for n in nodes]
         for name in ("threshold", "missing_left", "gain", "value"):
             ours = getattr(trees, name)[own]
             np.testing.assert_array_equal(ours[split], [getattr(n, name) for n in nodes if n.children])
@@ -139,7 +152,7 @@ def assert_same(core, expected, X):
     assert core.stop_reason_ == ("converged" if expected.converged else "max_iter")
     np.testing.assert_allclose(core.history_["train_loss"], expected.train_loss, rtol=1e-9, atol=1e-12)
     assert core.mu_max_ == pytest.approx(expected.mu_max, rel=1e-12)
-    raw = core._model.ensemble.raw(np.asarray(X, dtype=float), core.n_iter_, 1)
+    raw = np.atleast_2d(core._raw(X).T)
     np.testing.assert_array_equal(raw, reference.predict_raw(expected, X))
 
 

@@ -15,12 +15,13 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.metrics import log_loss
 
 import frugalboost
-from frugalboost import GBFSClassifier, GBFSRegressor, NothingBoughtWarning
+from frugalboost import GBFSClassifier, GBFSRegressor, NothingBoughtWarning, _core
 from frugalboost.binning import Thresholds
 from frugalboost.costs import Bags, Function, Neighbours, Prices, Stage, Stages
 from frugalboost.folds import deal
 from frugalboost.losses import LogLoss
 from frugalboost.rows import Rows
+from frugalboost.tables import Plain
 
 QUICK = {"max_iter": 40, "min_samples_leaf": 5}
 
@@ -37,20 +38,19 @@ def test_a_part_of_a_binned_table_is_that_part_binned(seed):
     n, d = int(rng.integers(2, 40)), int(rng.integers(1, 20))
     X = np.round(rng.normal(size=(n, d)), 1)
     X[rng.random(X.shape) < 0.1] = np.nan
-    thresholds = Thresholds.find(X, None, 8, 1)
+    thresholds = Thresholds.find(Plain(X), None, 8, 1)
     columns = rng.permutation(d)[: int(rng.integers(1, d + 1))]
     rows = np.sort(rng.permutation(n)[: int(rng.integers(1, n + 1))])
-    taken = thresholds.bin(X, 1).take(columns, rows, 2)
+    taken = thresholds.bin(Plain(X), 1).take(columns, rows, 2)
     o = thresholds.offsets
     part = Thresholds(
         np.concatenate([thresholds.cuts[o[c] : o[c + 1]] for c in columns]),
         np.concatenate([[0], np.cumsum([o[c + 1] - o[c] for c in columns])]).astype(np.int64),
-        thresholds.has_missing[columns].copy(),
     )
-    fresh = part.bin(np.ascontiguousarray(X[np.ix_(rows, columns)]), 1)
+    fresh = part.bin(Plain(X[np.ix_(rows, columns)]), 1)
     np.testing.assert_array_equal(taken.bytes, fresh.bytes)
     with pytest.raises(ValueError, match="no such row or column"):
-        thresholds.bin(X, 1).take(np.array([d]), None, 1)
+        thresholds.bin(Plain(X), 1).take(np.array([d]), None, 1)
 
 
 def loss_without(model, X, y, hidden):
@@ -81,7 +81,13 @@ def test_the_loss_without_a_feature_is_that_of_the_naive_twin():
     hidden = [[0], [1, 2], [4], []]
     for threads in (1, 3):
         found = model._model.ensemble.losses_without(
-            Rows(X, y), Rows(X, y), LogLoss(), [np.array(h, dtype=np.int32) for h in hidden], model.n_iter_, threads
+            _core.Table(X),
+            Rows(None, y),
+            Rows(None, y),
+            LogLoss(),
+            [np.array(h, dtype=np.int32) for h in hidden],
+            model.n_iter_,
+            threads,
         )
         expected = [loss_without(model, X, y, h) for h in ([], *hidden)]
         np.testing.assert_allclose(found, expected, rtol=1e-12)

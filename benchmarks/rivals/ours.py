@@ -13,14 +13,16 @@ from frugalboost.costs import resolve
 from frugalboost.losses import LogLoss
 from frugalboost.params import Params
 from frugalboost.rows import Rows
+from frugalboost.tables import Plain
 
 NAME = "frugalboost"
 
 
 def bin(X: np.ndarray, y: np.ndarray, setting: dict[str, Any]) -> dict[str, Any]:
     """Find thresholds and bin."""
-    thresholds = Thresholds.find(X, None, setting["bins"], setting["threads"])
-    return {"binned": thresholds.bin(X, setting["threads"]), "y": y, "X": X}
+    table = Plain(X)
+    thresholds = Thresholds.find(table, None, setting["bins"], setting["threads"])
+    return {"binned": thresholds.bin(table, setting["threads"]), "y": y, "X": table}
 
 
 def train(data: dict[str, Any], setting: dict[str, Any], penalty: float) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frugalboost.boosting import Curve, Model, Observer, Purchases, Task, boost
-from frugalboost.ensemble import Ensemble
+from frugalboost.ensemble import SET_BYTES, Ensemble
 from frugalboost.folds import deal
 from frugalboost.losses import has_values
 from frugalboost.parallel import Check, both, side_by_side
@@ -45,8 +45,8 @@ def _fit(
     rows = task.train
     part = replace(
         task,
-        train=rows.over(rows.X[:0], train),  # boosting reads the bins, not the table
-        validation=rows.over(rows.X[:0], held),
+        train=rows.targets(train),
+        validation=rows.targets(held),
         binned=task.binned.take(None, train, threads),
         binned_validation=task.binned.take(None, held, threads),
         params=replace(task.params, early_stopping=True),
@@ -67,31 +67,33 @@ def _mean(models: Sequence[Model], task: Task, threads: int) -> Model:
     iterations = range(trees.n_iterations + 1)
     n_features = np.array([(model.purchases.iteration <= i).sum() for i in iterations], dtype=np.int32)
     none = np.full(len(iterations), np.nan)
-    train = trees.loss_curve(task.train, task.train, task.loss, threads)
-    validation = none if task.validation is None else trees.loss_curve(task.validation, task.train, task.loss, threads)
+    train = trees.loss_curve(task.binned, task.train, task.train, task.loss, threads)
+    validation = none
+    if task.validation is not None and task.binned_validation is not None:
+        validation = trees.loss_curve(task.binned_validation, task.validation, task.train, task.loss, threads)
     return replace(model, curve=Curve(train, validation, n_features, np.zeros_like(none), none))
 
 
 def _interleaved(models: Sequence[Model]) -> Ensemble:
     outputs = models[0].ensemble.n_outputs
     order = sorted((i, m) for m, model in enumerate(models) for i in range(model.best_iteration))
-    pieces: dict[str, list[NDArray[np.generic]]] = {f.name: [] for f in fields(Ensemble)}
+    of_nodes = [f.name for f in fields(Ensemble) if f.name not in ("start", "tree_begin", "sets")]
+    known = np.cumsum([0, *(len(model.ensemble.sets) // SET_BYTES for model in models)])
+    pieces: dict[str, list[NDArray[np.generic]]] = {name: [] for name in of_nodes}
     begin = [0]
     for iteration, m in order:
         trees = models[m].ensemble
         for tree in range(iteration * outputs, (iteration + 1) * outputs):
             nodes = slice(trees.tree_begin[tree], trees.tree_begin[tree + 1])
             for name, parts in pieces.items():
-                if name not in ("start", "tree_begin"):
-                    parts.append(getattr(trees, name)[nodes])
+                parts.append(getattr(trees, name)[nodes])
+            sets = trees.level_set[nodes]
+            pieces["level_set"][-1] = np.where(sets < 0, -1, sets + known[m]).astype(np.int32)
             begin.append(begin[-1] + int(nodes.stop - nodes.start))
     first = models[0].ensemble
-    arrays = {
-        name: np.concatenate([getattr(first, name)[:0], *parts])
-        for name, parts in pieces.items()
-        if name not in ("start", "tree_begin")
-    }
+    arrays = {name: np.concatenate([getattr(first, name)[:0], *parts]) for name, parts in pieces.items()}
     arrays["value"] = arrays["value"] / len(models)
+    arrays["sets"] = np.concatenate([model.ensemble.sets for model in models])
     return Ensemble(start=first.start, tree_begin=np.array(begin, dtype=np.int64), **arrays)
 
 

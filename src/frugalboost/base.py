@@ -17,14 +17,17 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from frugalboost import fitting, persistence, selection
+from frugalboost import _core, fitting, persistence, selection
 from frugalboost.costs import Cost, Costs, Resolved, resolve
-from frugalboost.data import check_weights, check_X
+from frugalboost.data import check_weights, check_X, read_table
 from frugalboost.losses import BuiltIn, Loss, has_values, resolve_loss
 from frugalboost.params import Params
 from frugalboost.rows import Rows
 from frugalboost.selection import Outcome
 from frugalboost.selector import Selector
+from frugalboost.tables import Levels, Table
+from frugalboost.tables.batched import Batched
+from frugalboost.tables.sources import as_batches
 from frugalboost.threads import threads_for
 
 Floats = NDArray[np.float64]
@@ -82,6 +85,8 @@ class GBFSBase(Selector, BaseEstimator):  # type: ignore[misc]
     min_samples_leaf: float
     l2_regularization: float
     max_bins: int
+    categorical_features: Any
+    bins_folder: str | os.PathLike[str] | None
     loss: str | BuiltIn | Loss
     leaf_values: str
     init: str
@@ -111,6 +116,8 @@ class GBFSBase(Selector, BaseEstimator):  # type: ignore[misc]
         "min_samples_leaf": [Interval(Real, 0, None, closed="neither")],
         "l2_regularization": [Interval(Real, 0, None, closed="left")],
         "max_bins": [Interval(Integral, 2, 255, closed="both")],
+        "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
+        "bins_folder": [str, os.PathLike, None],
         "leaf_values": [StrOptions({"newton", "gradient"})],
         "init": [StrOptions({"prior", "zero"})],
         "stop": [StrOptions({"paid", "never"})],
@@ -180,13 +187,13 @@ class GBFSBase(Selector, BaseEstimator):  # type: ignore[misc]
             if sample_weight_val is not None:
                 raise ValueError("sample_weight_val is given without X_val and y_val.")
             return None
-        X_val = check_X(self, X_val, reset=False, what="X_val")
+        X_val, y_val, weights = read_table(self, X_val, y_val, sample_weight_val, reset=False, what="X_val")
         check_consistent_length(X_val, y_val)
         try:
             target = self._encoded_target(y_val)
         except ValueError as error:
             raise ValueError(f"y_val: {error}") from None
-        return Rows(X_val, target, check_weights(sample_weight_val, X_val, "sample_weight_val"))
+        return Rows(X_val, target, check_weights(weights, X_val, "sample_weight_val"))
 
     def _fit_checked(self, checked: Checked) -> Self:
         memory = getattr(self, "_memory", None) if self.warm_start else None
@@ -216,6 +223,7 @@ class GBFSBase(Selector, BaseEstimator):  # type: ignore[misc]
             costs=self._costs(),
             budget=np.inf if self.budget is None else float(self.budget),
             max_bins=int(self.max_bins),
+            bins_folder=None if self.bins_folder is None else os.fspath(self.bins_folder),
             validation_fraction=float(self.validation_fraction),
             stratify=isinstance(self, ClassifierMixin),
             seed=seed,
@@ -231,7 +239,7 @@ class GBFSBase(Selector, BaseEstimator):  # type: ignore[misc]
     def _like(self, **params: Any) -> Self:
         """An unfitted copy that knows the table which this one has checked."""
         copy: Self = clone(self).set_params(**params)
-        for name in ("n_features_in_", "feature_names_in_", "classes_"):
+        for name in ("n_features_in_", "feature_names_in_", "categories_", "classes_"):
             if hasattr(self, name):
                 setattr(copy, name, getattr(self, name))
         return copy
@@ -342,14 +350,42 @@ class GBFSBase(Selector, BaseEstimator):  # type: ignore[misc]
     def _raw(self, X: Any) -> Floats:
         """Raw predictions: a vector, or one column per class for more than two classes."""
         check_is_fitted(self)
-        X = check_X(self, X, reset=False)
-        return _by_rows(self._model.ensemble.raw(X, self.best_iteration_, threads_for(self.n_jobs)))
+        batches = None if isinstance(X, Table) else as_batches(X, for_fit=False)
+        if batches is not None:
+            return np.concatenate([self._raw(batch.X) for batch in batches.read(self._columns_to_read())])
+        table = check_X(self, X, reset=False)
+        if isinstance(table, Batched):
+            raw = np.empty((self._model.ensemble.n_outputs, len(table)))
+            for piece, places in table.pieces("predicting"):
+                raw[:, places] = self._raw_of(piece)
+            return _by_rows(raw)
+        return _by_rows(self._raw_of(table))
+
+    def _raw_of(self, table: Table) -> Floats:
+        values = table.source(self._model.levels)
+        return self._model.ensemble.raw(values, self.best_iteration_, threads_for(self.n_jobs))
+
+    def _columns_to_read(self) -> list[str] | None:
+        """Names of the columns that predictions look at, where columns have names; at least one, to count rows."""
+        names = self._names()
+        return None if names is None else [n for n, s in zip(names, self.support_, strict=True) if s] or [names[0]]
 
     def _staged_raw(self, X: Any) -> Iterator[Floats]:
         check_is_fitted(self)
-        X = check_X(self, X, reset=False)
-        for raw in self._model.ensemble.staged_raw(X, self.best_iteration_, threads_for(self.n_jobs)):
+        values = self._values(X)
+        for raw in self._model.ensemble.staged_raw(values, self.best_iteration_, threads_for(self.n_jobs)):
             yield _by_rows(raw.copy())
+
+    def _values(self, X: Any) -> _core.Source:
+        """A table's values as the trees look at them."""
+        if not isinstance(X, Table) and as_batches(X, for_fit=False) is not None:
+            raise TypeError("X is a file or comes in batches; this method needs a table in memory.")
+        return check_X(self, X, reset=False).source(self._model.levels)
+
+    @property
+    def _levels(self) -> dict[int, Levels]:
+        """Of each categorical feature its levels and their bins."""
+        return dict(self._model.levels)
 
     @property
     def _loss(self) -> BuiltIn | Loss:
@@ -379,8 +415,9 @@ class GBFSBase(Selector, BaseEstimator):  # type: ignore[misc]
         True
         """
         check_is_fitted(self)
-        X = check_X(self, X, reset=False)
-        return self._model.path_prices(X, self._costs(), self.best_iteration_, threads_for(self.n_jobs))[0]
+        return self._model.path_prices(self._values(X), self._costs(), self.best_iteration_, threads_for(self.n_jobs))[
+            0
+        ]
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")

@@ -2,32 +2,97 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from frugalboost import _core
+from frugalboost.tables import Levels, Listed, Table
+
+Floats = NDArray[np.float64]
+
+MOST_CELLS = 2**15  # of a column's summary; where it has more distinct values, neighbours are taken together
 
 
 @dataclass(frozen=True)
 class Thresholds:
     """Where the bins of every column end; columns lie one after another in ``cuts``.
 
-    A value lies in the first bin whose cut is not below it. Missing values have a bin of their own.
+    A value lies in the first bin whose cut is not below it. Missing values have a bin of their own. Of a categorical
+    column ``levels`` tells which level lies in which bin.
     """
 
-    cuts: NDArray[np.float64]
+    cuts: Floats
     offsets: NDArray[np.int64]
-    has_missing: NDArray[np.uint8]
+    levels: Mapping[int, Levels] = field(default_factory=dict)
 
     @classmethod
     def find(
-        cls, X: NDArray[np.generic], weights: NDArray[np.float64] | None, max_bins: int, threads: int
+        cls, X: Table, weights: Floats | None, max_bins: int, threads: int, most_cells: int = MOST_CELLS
     ) -> Thresholds:
         """Find thresholds: one bin per value where they fit, else bins of about equal weight."""
-        return cls(*_core.find_thresholds(X, weights, max_bins, threads))
+        finder = X.finder(weights is not None)
+        masses = {c: np.zeros(len(values)) for c, values in X.vocabulary.items()}
+        if finder is None:
+            finder = _core.ThresholdFinder(X.shape[1] - len(masses), most_cells)
+            _summarise(X, weights, finder, masses, threads)
+        cuts, offsets = finder.thresholds(max_bins, threads)
+        levels = {c: Levels.of_masses(X.vocabulary[c], mass, max_bins) for c, mass in masses.items()}
+        return cls(*_with_levels(np.asarray(cuts), np.asarray(offsets), levels, X), levels)
 
-    def bin(self, X: NDArray[np.generic], threads: int) -> _core.BinnedMatrix:
-        """Return the table in bins of one byte."""
-        return _core.BinnedMatrix(X, self.cuts, self.offsets, self.has_missing, threads)
+    def bin(self, X: Table, threads: int, folder: str | None = None) -> _core.BinnedMatrix:
+        """Return the table in bins of one byte, in memory or in a file that is mapped into it."""
+        if isinstance(X, Listed):
+            return _core.BinnedMatrix(X.numbers(), self.cuts, self.offsets, self._categorical, threads)
+        rows, columns = X.shape
+        memory = None if folder is None else _mapped(-(-columns // 8) * 8 * rows, folder)
+        binned = _core.BinnedMatrix(rows, self.cuts, self.offsets, self._categorical, memory)
+        for piece, places in X.pieces("binning"):
+            values = piece.source(self.levels)
+            assert isinstance(values, _core.Table)
+            binned.fill(values, places, threads)
+        return binned
+
+    @property
+    def _categorical(self) -> NDArray[np.uint8]:
+        flags = np.zeros(len(self.offsets) - 1, dtype=np.uint8)
+        flags[list(self.levels)] = 1
+        return flags
+
+
+def _summarise(
+    X: Table, weights: Floats | None, finder: _core.ThresholdFinder, masses: dict[int, Floats], threads: int
+) -> None:
+    """One pass: what values the columns have, and what the levels of categorical ones weigh."""
+    shift = 0 if weights is None else _core.weight_shift(weights)
+    for piece, rows in X.pieces("finding thresholds"):
+        part = None if weights is None else weights[rows]
+        if X.shape[1] > len(masses):
+            finder.add(piece.numbers(), part, shift, threads)
+        units = None if part is None else np.rint(np.ldexp(part, shift))
+        for c, mass in masses.items():
+            codes = piece.codes(c)
+            known = codes >= 0
+            mass += np.bincount(codes[known], None if units is None else units[known], len(mass))
+
+
+def _with_levels(
+    cuts: Floats, offsets: NDArray[np.int64], levels: Mapping[int, Levels], X: Table
+) -> tuple[Floats, NDArray[np.int64]]:
+    """Put the cuts of categorical columns between those of the others."""
+    if not levels:
+        return cuts, offsets
+    numeric = iter(np.split(cuts, offsets[1:-1]) if len(offsets) > 1 else [])
+    columns = [levels[c].cuts if c in levels else next(numeric) for c in range(X.shape[1])]
+    ends = np.cumsum([0, *(len(c) for c in columns)]).astype(np.int64)
+    return np.concatenate([np.zeros(0), *columns]), ends
+
+
+def _mapped(size: int, folder: str) -> NDArray[np.uint8]:
+    """Memory in a file without a name, which is gone when nobody uses it any more."""
+    with tempfile.TemporaryFile(dir=folder) as file:
+        file.truncate(max(size, 1))
+        return np.memmap(file, dtype=np.uint8, mode="r+", shape=(max(size, 1),))

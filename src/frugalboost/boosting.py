@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from frugalboost.ensemble import Ensemble
 from frugalboost.losses import BuiltIn, Loss
 from frugalboost.params import Params
 from frugalboost.rows import Rows
+from frugalboost.tables import Levels
 
 Floats = NDArray[np.float64]
 Observer = Callable[[int, float, float, int, float], None]
@@ -54,6 +55,7 @@ class Model:
     mu_max: float  # in the unit given
     best_iteration: int
     ending: str  # "max_iter", "converged" or "early_stopping"
+    levels: Mapping[int, Levels] = field(default_factory=dict)  # of the categorical features
 
     @property
     def n_iterations(self) -> int:
@@ -66,9 +68,7 @@ class Model:
         prices[self.purchases.feature] = self.purchases.price
         return prices
 
-    def path_prices(
-        self, X: NDArray[np.generic], costs: Resolved, iterations: int, threads: int
-    ) -> tuple[Floats, Floats]:
+    def path_prices(self, X: _core.Source, costs: Resolved, iterations: int, threads: int) -> tuple[Floats, Floats]:
         """What predictions cost when a feature is fetched once a path looks at it: by row, and means by iteration."""
         bought, rules = self.purchases, costs.rules
         if any(isinstance(rule, _core.CallablePrices) for rule in rules):
@@ -94,6 +94,8 @@ class Task:
     costs: Resolved
     budget: float
     params: Params
+    levels: Mapping[int, Levels] = field(default_factory=dict)  # of the categorical columns
+    same_bins: bool = False  # an earlier model's thresholds are those of the bins
 
 
 def boost(
@@ -118,7 +120,7 @@ def boost(
         observer=observer,
         threads=threads,
     )
-    return priced(_joined(previous, grown, task.costs.start), task, threads)
+    return priced(_joined(previous, grown, task), task, threads)
 
 
 def priced(model: Model, task: Task, threads: int) -> Model:
@@ -126,8 +128,8 @@ def priced(model: Model, task: Task, threads: int) -> Model:
     if not task.costs.given:
         return model
     # On some rows, evenly spaced: this must not cost more than boosting does.
-    some = int(np.clip(PRICED_CELLS / task.train.X.shape[1], 50, 200))
-    X = task.train.X[:: max(1, len(task.train) // some)]
+    some = int(np.clip(PRICED_CELLS / task.binned.shape[1], 50, 200))
+    X = task.binned.take(None, np.arange(0, len(task.train), max(1, len(task.train) // some)), threads)
     means = model.path_prices(X, task.costs, model.n_iterations, threads)[1]
     return replace(model, curve=replace(model.curve, prediction_cost=np.concatenate([[0.0], means])))
 
@@ -143,14 +145,21 @@ def _progress(previous: Model | None, task: Task, threads: int) -> _core.Progres
     progress.features = previous.purchases.feature.tolist()
     progress.prices = previous.purchases.price.tolist()
     progress.gains = previous.purchases.gain.tolist()
-    raw = trees.raw(task.train.X, iterations, threads).ravel()
+    raw = trees.raw(_values(task, task.train, task.binned), iterations, threads).ravel()
     raw_val = None
     if task.validation is not None:
-        raw_val = trees.raw(task.validation.X, iterations, threads).ravel()
+        assert task.binned_validation is not None
+        values = _values(task, task.validation, task.binned_validation)
+        raw_val = trees.raw(values, iterations, threads).ravel()
         if not np.isnan(previous.curve.validation_loss).any():
             progress.validation_losses = previous.curve.validation_loss.tolist()
     progress.set_raw(raw, raw_val)
     return progress
+
+
+def _values(task: Task, rows: Rows, binned: _core.BinnedMatrix) -> _core.Source:
+    """What an earlier model's trees look at: bins say enough where its thresholds are among them."""
+    return binned if task.same_bins else rows.table.source(task.levels)
 
 
 def _beginning(start: Floats, task: Task) -> _core.Progress:
@@ -162,7 +171,7 @@ def _beginning(start: Floats, task: Task) -> _core.Progress:
     return progress
 
 
-def _joined(previous: Model | None, grown: _core.Boosted, prices: Floats) -> Model:
+def _joined(previous: Model | None, grown: _core.Boosted, task: Task) -> Model:
     trees = Ensemble.from_core(grown)
     curve: dict[str, Any] = {
         "train_loss": np.asarray(grown.train_loss),
@@ -186,9 +195,10 @@ def _joined(previous: Model | None, grown: _core.Boosted, prices: Floats) -> Mod
         ensemble=trees,
         purchases=Purchases(**purchases, iteration=bought_iteration),
         curve=Curve(**curve),
-        prices=prices,
+        prices=task.costs.start,
         impurity=grown.impurity,
         mu_max=grown.mu_max if previous is None else previous.mu_max,
         best_iteration=grown.best_iteration,
         ending=grown.ending.name,
+        levels=task.levels,
     )

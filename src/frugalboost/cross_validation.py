@@ -127,7 +127,7 @@ class GBFSCVBase(Selector, MetaEstimatorMixin, BaseEstimator):  # type: ignore[m
             template = self._template()
             checked = template._checked(X, y, sample_weight)
             table, target = indexable(X, y)
-            given = Given(table, target, check_weights(sample_weight, checked.train.X), checked)
+            given = Given(table, target, check_weights(sample_weight, checked.train.table), checked)
             splits = self._splits(y, groups, template, checked)
             grid = self._grid(template, checked)
             self._choose(template, given, splits, grid)
@@ -160,7 +160,7 @@ class GBFSCVBase(Selector, MetaEstimatorMixin, BaseEstimator):  # type: ignore[m
             kind = StratifiedShuffleSplit if is_classifier(self) else ShuffleSplit
             cv = kind(5, test_size=0.2, random_state=seed)
         splitter = check_cv(cv, y, classifier=is_classifier(self))
-        splits = list(splitter.split(checked.train.X, np.asarray(y), groups))
+        splits = list(splitter.split(np.zeros(len(checked.train)), np.asarray(y), groups))
         if not splits:
             raise ValueError("cv gives no splits. A generator can be used only once: make it a list.")
         places = np.arange(len(checked.train))

@@ -13,6 +13,7 @@ from frugalboost.losses import BuiltIn, Loss
 from frugalboost.rows import Rows
 
 Floats = NDArray[np.float64]
+SET_BYTES = 32  # a set of bins
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,8 @@ class Ensemble:
     value: Floats  # what a leaf adds, learning rate included
     gain: Floats  # raw gain of a split, prices apart
     weight: Floats  # total weight of the training rows
+    level_set: NDArray[np.int32]  # number of the set of bins that go left; -1: the threshold decides
+    sets: NDArray[np.uint8]  # SET_BYTES each: bit b % 8 of byte b // 8 is set where bin b goes left
 
     @classmethod
     def from_core(cls, grown: _core.Boosted) -> Ensemble:
@@ -50,30 +53,33 @@ class Ensemble:
     def followed_by(self, later: Ensemble) -> Ensemble:
         """Return an ensemble of these trees and then the later ones."""
         arrays = {f.name: np.concatenate([getattr(self, f.name), getattr(later, f.name)]) for f in fields(self)}
+        known = len(self.sets) // SET_BYTES
+        moved = np.where(later.level_set < 0, -1, later.level_set + known).astype(np.int32)
+        arrays["level_set"] = np.concatenate([self.level_set, moved])
         arrays["start"] = self.start
         arrays["tree_begin"] = np.concatenate([self.tree_begin, later.tree_begin[1:] + self.tree_begin[-1]])
         return Ensemble(**arrays)
 
     def check(self, n_features: int) -> None:
         """Raise ValueError where the arrays do not describe trees over so many features."""
-        _core.check_trees(*self._walkable(), n_features)
+        self._walkable().check(n_features)
 
-    def raw(self, X: NDArray[np.generic], iterations: int, threads: int) -> Floats:
+    def raw(self, X: _core.Source, iterations: int, threads: int) -> Floats:
         """Return raw predictions, one row per output."""
-        raw = np.repeat(self.start[:, None], len(X), axis=1)
-        _core.add_trees(*self._walkable(), X, 0, iterations * self.n_outputs, raw, threads)
+        raw = np.repeat(self.start[:, None], X.shape[0], axis=1)
+        _core.add_trees(self._walkable(), X, 0, iterations * self.n_outputs, raw, threads)
         return raw
 
-    def staged_raw(self, X: NDArray[np.generic], iterations: int, threads: int) -> Iterator[Floats]:
+    def staged_raw(self, X: _core.Source, iterations: int, threads: int) -> Iterator[Floats]:
         """Yield raw predictions after each iteration; the same array, changed in place."""
-        raw = np.repeat(self.start[:, None], len(X), axis=1)
+        raw = np.repeat(self.start[:, None], X.shape[0], axis=1)
         for i in range(iterations):
-            _core.add_trees(*self._walkable(), X, i * self.n_outputs, (i + 1) * self.n_outputs, raw, threads)
+            _core.add_trees(self._walkable(), X, i * self.n_outputs, (i + 1) * self.n_outputs, raw, threads)
             yield raw
 
     def path_prices(
         self,
-        X: NDArray[np.generic],
+        X: _core.Source,
         rules: Sequence[_core.PriceRule],
         bought: NDArray[np.int32],
         paid: Floats,
@@ -82,11 +88,12 @@ class Ensemble:
     ) -> tuple[Floats, Floats]:
         """Price of the features that each row's paths look at: for each row, and the mean after each iteration."""
         last = iterations * self.n_outputs
-        rows, means = _core.path_prices(*self._walkable(), X, list(rules), bought, paid, last, threads)
+        rows, means = _core.path_prices(self._walkable(), X, list(rules), bought, paid, last, threads)
         return np.asarray(rows), np.asarray(means)
 
     def losses_without(
         self,
+        X: _core.Source,
         rows: Rows,
         fitted: Rows,
         loss: BuiltIn | Loss,
@@ -96,21 +103,22 @@ class Ensemble:
     ) -> Floats:
         """Mean loss on some rows, and then with each list of features hidden: both ways of a split are then taken.
 
-        ``fitted`` are the rows of the fit, from which a loss may have found its parameter.
+        ``X`` holds the values of ``rows``; ``fitted`` are the rows of the fit, from which a loss may have found its
+        parameter.
         """
         begin = np.concatenate([[0], np.cumsum([len(features) for features in hidden])]).astype(np.int64)
         items = np.concatenate([np.zeros(0, dtype=np.int32), *hidden]).astype(np.int32)
         targets = (rows.y, rows.weights, fitted.y, fitted.weights, *_for_core(loss))
         last = iterations * self.n_outputs
-        losses = _core.losses_without(*self._walkable(), self.weight, rows.X, *targets, begin, items, last, threads)
+        losses = _core.losses_without(self._walkable(), self.weight, X, *targets, begin, items, last, threads)
         return np.asarray(losses)
 
-    def loss_curve(self, rows: Rows, fitted: Rows, loss: BuiltIn | Loss, threads: int) -> Floats:
+    def loss_curve(self, X: _core.Source, rows: Rows, fitted: Rows, loss: BuiltIn | Loss, threads: int) -> Floats:
         """Mean loss on some rows before the first iteration and after each."""
         targets = (rows.y, rows.weights, fitted.y, fitted.weights, *_for_core(loss))
         start = np.repeat(self.start[:, None], len(rows), axis=1)
         curve = [_core.mean_loss(start, *targets, threads)]
-        for raw in self.staged_raw(rows.X, self.n_iterations, threads):
+        for raw in self.staged_raw(X, self.n_iterations, threads):
             curve.append(_core.mean_loss(raw, *targets, threads))
         return np.array(curve)
 
@@ -122,18 +130,8 @@ class Ensemble:
         gains: Floats = np.bincount(feature[split], weights=gain[split], minlength=n_features).astype(np.float64)
         return gains
 
-    def _walkable(
-        self,
-    ) -> tuple[
-        Floats,
-        NDArray[np.int64],
-        NDArray[np.int32],
-        NDArray[np.int32],
-        NDArray[np.uint8],
-        Floats,
-        Floats,
-    ]:
-        return (
+    def _walkable(self) -> _core.Trees:
+        return _core.Trees(
             self.start,
             self.tree_begin,
             self.feature,
@@ -141,6 +139,8 @@ class Ensemble:
             self.missing_left,
             self.threshold,
             self.value,
+            self.level_set,
+            self.sets,
         )
 
 

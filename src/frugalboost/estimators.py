@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
@@ -15,9 +16,10 @@ from sklearn.utils.validation import check_consistent_length
 from frugalboost._docs import shared_descriptions
 from frugalboost.base import Checked, GBFSBase, unchanged_on_error
 from frugalboost.costs import Costs
-from frugalboost.data import check_weights, check_X, check_y, check_y_classes
+from frugalboost.data import check_weights, check_y, check_y_classes, read_table
 from frugalboost.losses import CLASSIFICATION, REGRESSION, BuiltIn, Loss
 from frugalboost.rows import Rows
+from frugalboost.tables import Table
 
 Floats = NDArray[np.float64]
 
@@ -75,6 +77,8 @@ class GBFSClassifier(ClassifierMixin, GBFSBase):  # type: ignore[misc]
         min_samples_leaf: float = 20,
         l2_regularization: float = 0.0,
         max_bins: int = 255,
+        categorical_features: Any = "from_dtype",
+        bins_folder: str | os.PathLike[str] | None = None,
         loss: str | BuiltIn | Loss = "log_loss",
         leaf_values: str = "newton",
         init: str = "prior",
@@ -98,7 +102,7 @@ class GBFSClassifier(ClassifierMixin, GBFSBase):  # type: ignore[misc]
     def fit(
         self,
         X: Any,
-        y: ArrayLike,
+        y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         *,
         X_val: Any = None,
@@ -140,14 +144,14 @@ class GBFSClassifier(ClassifierMixin, GBFSBase):  # type: ignore[misc]
     def _checked(
         self,
         X: Any,
-        y: ArrayLike,
+        y: ArrayLike | None,
         sample_weight: ArrayLike | None,
         X_val: Any = None,
         y_val: ArrayLike | None = None,
         sample_weight_val: ArrayLike | None = None,
     ) -> Checked:
         loss = self._loss
-        X = check_X(self, X, reset=True)
+        X, y, sample_weight = read_table(self, X, y, sample_weight, reset=True)
         y = check_y_classes(y)
         check_consistent_length(X, y)
         if not (self.warm_start and hasattr(self, "_memory")):
@@ -161,7 +165,7 @@ class GBFSClassifier(ClassifierMixin, GBFSBase):  # type: ignore[misc]
         outputs = 1 if len(self.classes_) == 2 else len(self.classes_)
         return Checked(Rows(X, self._encoded_target(y), weights), validation, loss, outputs)
 
-    def _weights(self, X: NDArray[np.generic], y: NDArray[Any], sample_weight: ArrayLike | None) -> Floats | None:
+    def _weights(self, X: Table, y: NDArray[Any], sample_weight: ArrayLike | None) -> Floats | None:
         weights = check_weights(sample_weight, X)
         if self.class_weight is not None:
             by_class = compute_sample_weight(self.class_weight, y)
@@ -371,6 +375,8 @@ class GBFSRegressor(RegressorMixin, GBFSBase):  # type: ignore[misc]
         min_samples_leaf: float = 20,
         l2_regularization: float = 0.0,
         max_bins: int = 255,
+        categorical_features: Any = "from_dtype",
+        bins_folder: str | os.PathLike[str] | None = None,
         loss: str | BuiltIn | Loss = "squared_error",
         leaf_values: str = "newton",
         init: str = "prior",
@@ -393,7 +399,7 @@ class GBFSRegressor(RegressorMixin, GBFSBase):  # type: ignore[misc]
     def fit(
         self,
         X: Any,
-        y: ArrayLike,
+        y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         *,
         X_val: Any = None,
@@ -434,14 +440,14 @@ class GBFSRegressor(RegressorMixin, GBFSBase):  # type: ignore[misc]
     def _checked(
         self,
         X: Any,
-        y: ArrayLike,
+        y: ArrayLike | None,
         sample_weight: ArrayLike | None,
         X_val: Any = None,
         y_val: ArrayLike | None = None,
         sample_weight_val: ArrayLike | None = None,
     ) -> Checked:
         loss = self._loss
-        X = check_X(self, X, reset=True)
+        X, y, sample_weight = read_table(self, X, y, sample_weight, reset=True)
         target = self._encoded_target(y)
         check_consistent_length(X, target)
         weights = check_weights(sample_weight, X)

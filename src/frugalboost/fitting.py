@@ -39,6 +39,7 @@ class Job:
     costs: Resolved
     budget: float
     max_bins: int
+    bins_folder: str | None  # where bins are kept in a file; None: in memory
     validation_fraction: float
     stratify: bool
     seed: int | None  # decides which rows are set aside; None: none are
@@ -59,7 +60,7 @@ class Memory:
     loss: BuiltIn | Loss
     names: tuple[str, ...] | None  # of the features
     seed: int | None  # None: no rows were set aside
-    # Only where a continued fit was announced (warm_start=True); thresholds are not kept in files.
+    # Only where a continued fit was announced (warm_start=True).
     thresholds: Thresholds | None = None
     lost_costs: bool = False  # the model came from a file, and prices with structure are not in files
     fingerprint: tuple[int, str] | None = None
@@ -109,11 +110,26 @@ def prepare(job: Job, train: Rows, validation: Rows | None, memory: Memory | Non
         assert seed is not None
         train, validation = _set_aside(train, job, seed)
     thresholds = None if memory is None else memory.thresholds
+    same_bins = thresholds is not None
     if thresholds is None:
-        thresholds = Thresholds.find(train.X, train.weights, job.max_bins, job.threads)
-    binned = thresholds.bin(train.X, job.threads)
-    binned_validation = None if validation is None else thresholds.bin(validation.X, job.threads)
-    task = Task(train, validation, binned, binned_validation, job.loss, job.outputs, job.costs, job.budget, job.params)
+        thresholds = Thresholds.find(train.table, train.weights, job.max_bins, job.threads)
+    binned = thresholds.bin(train.table, job.threads, job.bins_folder)
+    binned_validation = None
+    if validation is not None:
+        binned_validation = thresholds.bin(validation.table, job.threads, job.bins_folder)
+    task = Task(
+        train,
+        validation,
+        binned,
+        binned_validation,
+        job.loss,
+        job.outputs,
+        job.costs,
+        job.budget,
+        job.params,
+        thresholds.levels,
+        same_bins,
+    )
     return Prepared(task, thresholds, seed)
 
 
@@ -158,15 +174,13 @@ def _that_count(rows: Rows) -> Rows:
     """Leave out rows of weight zero: they must not even move a threshold."""
     if rows.weights is None or (rows.weights > 0).all():
         return rows
-    keep = rows.weights > 0
-    return Rows(rows.X[keep], rows.y[keep], rows.weights[keep])
+    return rows.at(np.flatnonzero(rows.weights > 0))
 
 
 def _set_aside(rows: Rows, job: Job, seed: int) -> tuple[Rows, Rows]:
-    arrays = [rows.X, rows.y] + ([] if rows.weights is None else [rows.weights])
     try:
-        parts = train_test_split(
-            *arrays,
+        train, held = train_test_split(
+            np.arange(len(rows)),
             test_size=job.validation_fraction,
             stratify=rows.y if job.stratify else None,
             random_state=seed,
@@ -176,15 +190,18 @@ def _set_aside(rows: Rows, job: Job, seed: int) -> tuple[Rows, Rows]:
             f"early_stopping: {len(rows)} rows can't be split with "
             f"validation_fraction={job.validation_fraction:g}. {error}"
         ) from None
-    return Rows(*parts[0::2]), Rows(*parts[1::2])
+    return rows.at(train), rows.at(held)
 
 
 def _fingerprint(job: Job, task: Task) -> tuple[int, str]:
     """All that decides which trees are grown and kept, so that a converged fit is known again."""
-    checksum = zlib.crc32(np.asarray(task.binned.bytes).data)
+    checksum = 0
     arrays: list[NDArray[np.generic] | None] = [task.train.y, task.train.weights, job.costs.start]
     if task.validation is not None:
-        arrays += [task.validation.X, task.validation.y, task.validation.weights]
+        arrays += [task.validation.y, task.validation.weights]
+    for binned in (task.binned, task.binned_validation):
+        if binned is not None:
+            arrays += [np.asarray(a) for a in (binned.bytes, binned.listed_bins, binned.listed_rows)]
     for array in arrays:
-        checksum = zlib.crc32(b"" if array is None else array.tobytes(), checksum)
+        checksum = zlib.crc32(b"" if array is None else np.ascontiguousarray(array).data, checksum)
     return checksum, repr((replace(job.params, max_iter=0), job.costs.key, job.budget, job.loss))

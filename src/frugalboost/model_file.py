@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 FORMAT = "frugalboost"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2  # 2: categorical features
 
 _DTYPES = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "U8": "|u1"}
 _NAMES = {np.dtype(v): k for k, v in _DTYPES.items()}

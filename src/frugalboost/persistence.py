@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frugalboost import losses, model_file
+from frugalboost.binning import Thresholds
 from frugalboost.boosting import Curve, Model, Purchases
 from frugalboost.costs.resolve import is_structured
-from frugalboost.ensemble import Ensemble
+from frugalboost.ensemble import SET_BYTES, Ensemble
 from frugalboost.fitting import Memory
 from frugalboost.model_file import ModelFileError
 from frugalboost.selection import Outcome
+from frugalboost.tables import Levels
 
 if TYPE_CHECKING:
     from frugalboost.base import GBFSBase
@@ -29,6 +31,8 @@ _TYPES = {
     "feature": np.int32,
     "left": np.int32,
     "missing_left": np.uint8,
+    "level_set": np.int32,
+    "sets": np.uint8,
     "iteration": np.int32,
     "n_features": np.int32,
 }
@@ -42,10 +46,14 @@ def save(estimator: GBFSBase, path: str | os.PathLike[str]) -> None:
     for part in _PARTS:
         record = getattr(model, part)
         arrays.update({f"{part}.{f.name}": getattr(record, f.name) for f in fields(record)})
+    thresholds = estimator._memory.thresholds if estimator.warm_start else None
+    if thresholds is not None:  # a continued fit is announced
+        arrays.update({f"thresholds.{name}": getattr(thresholds, name) for name in ("cuts", "offsets")})
     description = {
         "estimator": next(c.__name__ for c in type(estimator).__mro__ if c.__module__.startswith("frugalboost.")),
         "params": _params_to_file(estimator),
         "classes": getattr(estimator, "classes_", None),
+        "levels": [[c, list(v.values), v.bins.tolist()] for c, v in sorted(model.levels.items())],
         "feature_names": list(getattr(estimator, "feature_names_in_", [])) or None,
         "impurity": model.impurity,
         "mu_max": model.mu_max,
@@ -107,7 +115,8 @@ def load_as(wanted: type[GBFSBase], path: str | os.PathLike[str], *, loss: Any =
         if not issubclass(made, wanted):
             raise WrongKindError(f"{os.fspath(path)} holds a {stored.__name__}, not a {wanted.__name__}.")
         estimator = made(**_params_from_file(description["params"], loss))
-        _restore(estimator, _model_from(description, arrays), description)
+        model = _model_from(description, arrays)
+        _restore(estimator, model, _thresholds_from(arrays, model), description)
     except (MissingLossError, WrongKindError):
         raise
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
@@ -123,10 +132,11 @@ class MissingLossError(ValueError):
     """A model with a loss of its user's own was loaded without it, or one without with it."""
 
 
-def _restore(estimator: GBFSBase, model: Model, description: dict[str, Any]) -> None:
+def _restore(estimator: GBFSBase, model: Model, thresholds: Thresholds | None, description: dict[str, Any]) -> None:
     estimator._validate_params()
     _ = estimator._loss  # must be known
     estimator.n_features_in_ = len(model.prices)
+    estimator.categories_ = {c: list(levels.values) for c, levels in model.levels.items()}
     if description["feature_names"] is not None:
         found = np.array(description["feature_names"], dtype=object)
         _require(found.shape == model.prices.shape, "it has another number of names than of features")
@@ -152,6 +162,7 @@ def _restore(estimator: GBFSBase, model: Model, description: dict[str, Any]) -> 
         estimator._loss,
         estimator._names(),
         seed,
+        thresholds=thresholds,
         lost_costs=bool(description["structured_costs"]),
         fingerprint=None if fingerprint is None else tuple(fingerprint),
     )
@@ -161,6 +172,7 @@ def _restore(estimator: GBFSBase, model: Model, description: dict[str, Any]) -> 
 
 
 def _model_from(description: dict[str, Any], arrays: model_file.Arrays) -> Model:
+    _before_categories(arrays)
     parts = {part: cls(**_fields_of(part, cls, arrays)) for part, cls in _PARTS.items()}
     model = Model(
         **parts,
@@ -169,6 +181,7 @@ def _model_from(description: dict[str, Any], arrays: model_file.Arrays) -> Model
         mu_max=float(description["mu_max"]),
         best_iteration=int(description["best_iteration"]),
         ending=str(description["ending"]),
+        levels=_levels_from(description.get("levels", [])),
     )
     _check(model)
     return model
@@ -176,6 +189,41 @@ def _model_from(description: dict[str, Any], arrays: model_file.Arrays) -> Model
 
 def _fields_of(part: str, cls: type, arrays: model_file.Arrays) -> dict[str, NDArray[Any]]:
     return {f.name: _typed(arrays, f"{part}.{f.name}", _TYPES.get(f.name, np.float64)) for f in fields(cls)}
+
+
+def _before_categories(arrays: model_file.Arrays) -> None:
+    """Models of the first version of the format had no categorical features."""
+    if "ensemble.level_set" not in arrays and "ensemble.sets" not in arrays:
+        arrays["ensemble.level_set"] = np.full(len(arrays["ensemble.feature"]), -1, dtype=np.int32)
+        arrays["ensemble.sets"] = np.zeros(0, dtype=np.uint8)
+
+
+def _levels_from(stored: Any) -> dict[int, Levels]:
+    found = {}
+    for column, values, bins in stored:
+        _require(type(column) is int and column not in found, "the number of a categorical feature is not one")
+        texts = {isinstance(v, str) for v in values}
+        fits = len(texts) <= 1 and all(isinstance(v, str | int | float) and not isinstance(v, bool) for v in values)
+        _require(
+            fits and len(set(values)) == len(values) == len(bins), "the levels of a feature are not a list of them"
+        )
+        _require(all(type(b) is int and -1 <= b < 255 for b in bins), "a level lies in a bin that does not exist")
+        found[column] = Levels(tuple(values), np.array(bins, dtype=np.int16))
+    return found
+
+
+def _thresholds_from(arrays: model_file.Arrays, model: Model) -> Thresholds | None:
+    if "thresholds.cuts" not in arrays:
+        return None
+    cuts, offsets = _typed(arrays, "thresholds.cuts", np.float64), _typed(arrays, "thresholds.offsets", np.int64)
+    fits = len(offsets) == len(model.prices) + 1 and offsets[0] == 0 and offsets[-1] == len(cuts)
+    _require(bool(fits and ((sizes := np.diff(offsets)) >= 0).all() and (sizes <= 254).all()), "its bins do not fit")
+    inside = np.ones(max(len(cuts) - 1, 0), dtype=bool)
+    inside[offsets[(offsets > 0) & (offsets < len(cuts))] - 1] = False  # from one column to the next
+    _require(bool(np.isfinite(cuts).all() and (np.diff(cuts)[inside] > 0).all()), "its thresholds do not ascend")
+    for c, levels in model.levels.items():
+        _require(np.array_equal(levels.cuts, cuts[offsets[c] : offsets[c + 1]]), "its bins do not fit its levels")
+    return Thresholds(cuts, offsets, model.levels)
 
 
 def _typed(arrays: model_file.Arrays, name: str, dtype: Any) -> NDArray[Any]:
@@ -189,6 +237,10 @@ def _check(model: Model) -> None:
     trees, bought, curve = model.ensemble, model.purchases, model.curve
     trees.check(len(model.prices))
     nodes = len(trees.feature)
+    _require(len(trees.sets) % SET_BYTES == 0, "its sets of levels are cut short")
+    by_levels = trees.feature[(trees.feature >= 0) & (trees.level_set >= 0)]
+    _require(set(by_levels.tolist()) <= model.levels.keys(), "it splits a feature by levels that it does not have")
+    _require(all(0 <= c < len(model.prices) for c in model.levels), "it has levels of a feature that does not exist")
     _require(len(trees.gain) == nodes and len(trees.weight) == nodes, "its node arrays differ in length")
     _require(0 <= model.best_iteration <= model.n_iterations, "its best iteration is not one of its iterations")
     _require(model.ending in ("max_iter", "converged", "early_stopping"), "its ending is not known")
@@ -211,7 +263,7 @@ def _require(condition: bool, otherwise: str) -> None:
         raise ModelFileError(otherwise)
 
 
-_NOT_OF_THE_MODEL = ("n_jobs", "verbose")  # how a fit is run; a file must not depend on it
+_NOT_OF_THE_MODEL = ("n_jobs", "verbose", "bins_folder")  # how a fit is run; a file must not depend on it
 
 
 def _params_to_file(estimator: GBFSBase) -> dict[str, Any]:
@@ -225,6 +277,8 @@ def _params_to_file(estimator: GBFSBase) -> dict[str, Any]:
         del params[name]
     if not isinstance(params["random_state"], int | np.integer | None):
         params["random_state"] = None  # a generator's state is of no use after fit
+    if isinstance(params["categorical_features"], np.ndarray | tuple):
+        params["categorical_features"] = list(params["categorical_features"])
     if is_structured(params["costs"]):
         params["costs"] = estimator._model.paid_prices().tolist()
     elif hasattr(params["costs"], "items"):

@@ -83,3 +83,42 @@ class SellingLine:
         """So many are left."""
         sys.stdout.write(f"selling back: {left} features left\n")
         sys.stdout.flush()
+
+
+class ReadingLine:
+    """Prints how many rows of a table that comes in batches have been read.
+
+    Parameters
+    ----------
+    what : str
+        What the rows are read for.
+    rows, size : int or None
+        How many there are, and how many bytes their files have, where known.
+
+    Examples
+    --------
+    >>> from frugalboost.progress import ReadingLine
+    >>> line = ReadingLine("binning", 2_000_000, 31_000_000, every=0)
+    >>> line(500_000)
+    binning: 500,000 of 2,000,000 rows (25 %, files of 31.0 MB)
+    """
+
+    def __init__(self, what: str, rows: int | None, size: int | None, every: float | None = None) -> None:
+        self._what, self._rows, self._size = what, rows, size
+        self._in_place = sys.stdout.isatty()
+        self._every = every if every is not None else (0.1 if self._in_place else 2.0)
+        self._shown = time.monotonic() - self._every
+
+    def __call__(self, read: int) -> None:
+        """So many rows have been read."""
+        last = read == self._rows
+        if time.monotonic() - self._shown < self._every and not last:
+            return
+        self._shown = time.monotonic()
+        text = f"{self._what}: {read:,} rows"
+        if self._rows:
+            size = "" if self._size is None else f", files of {self._size / 1e6:.1f} MB"
+            text = f"{self._what}: {read:,} of {self._rows:,} rows ({100 * read // self._rows} %{size})"
+        end = "\n" if last or not self._in_place else ""
+        sys.stdout.write(f"\r{text:<100}{end}" if self._in_place else f"{text}\n")
+        sys.stdout.flush()

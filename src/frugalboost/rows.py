@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from frugalboost.tables import Table
+
 Floats = NDArray[np.float64]
 
 
@@ -15,17 +17,26 @@ Floats = NDArray[np.float64]
 class Rows:
     """A table, what is to be predicted, and how much each row counts (None: all the same)."""
 
-    X: NDArray[np.generic]
+    X: Table | None  # None: only bins are known
     y: Floats
     weights: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.y)
 
+    @property
+    def table(self) -> Table:
+        """The table, where it is known to be there."""
+        assert self.X is not None
+        return self.X
+
     def at(self, places: NDArray[np.integer[Any]]) -> Rows:
         """Some of the rows."""
-        return self.over(self.X[places], places)
+        return Rows(self.table.take(places), *self._targets(places))
 
-    def over(self, X: NDArray[np.generic], places: NDArray[np.integer[Any]]) -> Rows:
-        """What is to be predicted in some of the rows, and their weights, over another table of them."""
-        return Rows(X, self.y[places], None if self.weights is None else self.weights[places])
+    def targets(self, places: NDArray[np.integer[Any]]) -> Rows:
+        """What is to be predicted in some of the rows, and their weights, without the table."""
+        return Rows(None, *self._targets(places))
+
+    def _targets(self, places: NDArray[np.integer[Any]]) -> tuple[Floats, Floats | None]:
+        return self.y[places], None if self.weights is None else self.weights[places]

@@ -30,12 +30,12 @@ class Scorer:
         return float(self._scorer(estimator, X, y, **more))
 
     def on_rows(self, estimator: GBFSBase, rows: Rows, weighted: bool) -> float:
-        """Return the score on rows that were checked: an array by now, without names."""
+        """Return the score on rows that were checked: without names by now."""
         nameless = copy.copy(estimator)
         if hasattr(nameless, "feature_names_in_"):
             del nameless.feature_names_in_
         y = estimator.classes_[rows.y.astype(np.intp)] if is_classifier(estimator) else rows.y
-        return self(nameless, rows.X, y, rows.weights if weighted else None)
+        return self(nameless, rows.table.for_scorers, y, rows.weights if weighted else None)
 
 
 def _takes_weights(scorer: Any) -> bool:

@@ -96,7 +96,7 @@ def fit_on(task: Task, columns: Columns, bought: Model, last: Last, observer: Ob
         return _constant(task, bought, observer, threads)
     narrow = narrowed(task, columns, threads)
     if last.models > 1:
-        model = fit_average(_with_tables(narrow, columns), last.models, last.seed, observer, threads)
+        model = fit_average(narrow, last.models, last.seed, observer, threads)
     else:
         model = boost(narrow, None, observer, threads)
     used = columns[model.purchases.feature].astype(np.int32)
@@ -115,6 +115,7 @@ def fit_on(task: Task, columns: Columns, bought: Model, last: Last, observer: Ob
         prices=task.costs.start,
         mu_max=bought.mu_max,
         impurity=bought.impurity,
+        levels=task.levels,
     )
     return priced(wide, task, threads)
 
@@ -123,16 +124,6 @@ def _prices_paid(costs: Resolved, columns: NDArray[np.integer[Any]]) -> dict[int
     """What is paid for columns bought in this order; those that can't be had are left out."""
     order, paid = _core.buy_all(list(costs.rules), columns.astype(np.int32))
     return dict(zip(np.asarray(order).tolist(), np.asarray(paid).tolist(), strict=True))
-
-
-def _with_tables(narrow: Task, columns: Columns) -> Task:
-    """The narrowed task with the tables narrowed too, for those who read more than bins."""
-    validation = narrow.validation
-    return replace(
-        narrow,
-        train=replace(narrow.train, X=narrow.train.X[:, columns]),
-        validation=None if validation is None else replace(validation, X=validation.X[:, columns]),
-    )
 
 
 def _constant(task: Task, bought: Model, observer: Observer | None, threads: int) -> Model:

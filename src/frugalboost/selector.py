@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from frugalboost.data import refuse_sparse
-
 
 class Selector(SelectorMixin):  # type: ignore[misc]
     """Keeps the columns of ``support_``."""
@@ -38,7 +36,6 @@ class Selector(SelectorMixin):  # type: ignore[misc]
         >>> GBFSRegressor(budget=3, max_iter=20).fit(X, y).transform(X).shape
         (442, 3)
         """
-        refuse_sparse(X, "X")
         return super().transform(X)
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
@@ -48,6 +45,7 @@ class Selector(SelectorMixin):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = False
+        tags.input_tags.sparse = True
+        tags.input_tags.categorical = True
         tags.target_tags.required = True
         return tags

@@ -102,7 +102,8 @@ class Fold:
         model, rows = outcome.model, self.held_out
         score = self._scorer(fitted, self._user_X, self._user_y, self._weights)
         task = self.course.task
-        loss = model.ensemble.losses_without(rows, task.train, task.loss, [], model.best_iteration, 1)[0]
+        values, best = rows.table.source(model.levels), model.best_iteration
+        loss = model.ensemble.losses_without(values, rows, task.train, task.loss, [], best, 1)[0]
         return score, fitted.n_features_selected_, fitted.total_cost_, float(loss), model.best_iteration
 
 

@@ -77,18 +77,19 @@ class Scale:
     ) -> tuple[Floats, Floats]:
         """One fold: the held-out loss after each iteration, and how much worse the best one is without each bag."""
         task, rows = self._task, self._task.train
-        validation = rows.over(rows.X[np.ix_(held, columns)], held)
+        validation, binned_validation = rows.targets(held), task.binned.take(columns, held, threads)
         inner = replace(
             narrowed(task, columns, threads, train),
-            train=rows.over(rows.X[:0], train),  # boosting reads the bins, not the table
+            train=rows.targets(train),
             validation=validation,
-            binned_validation=task.binned.take(columns, held, threads),
+            binned_validation=binned_validation,
             params=self._params,
         )
         model = boost(inner, None, both(self._observer, check), threads)
         if not bags:
             return model.curve.validation_loss, np.zeros(0)
-        without = model.ensemble.losses_without(validation, inner.train, task.loss, bags, model.best_iteration, threads)
+        trees, best = model.ensemble, model.best_iteration
+        without = trees.losses_without(binned_validation, validation, inner.train, task.loss, bags, best, threads)
         return model.curve.validation_loss, without[1:] - without[0]
 
 
@@ -99,6 +100,7 @@ def narrowed(task: Task, columns: Columns, threads: int, rows: Columns | None = 
         task,
         binned=task.binned.take(columns, rows, threads),
         binned_validation=None if validation is None else validation.take(columns, None, threads),
+        levels={},
         costs=replace(resolve(np.zeros(len(columns)), len(columns), None), given=False),
         budget=np.inf,
         params=replace(task.params, mu=0.0),

@@ -1,0 +1,89 @@
+"""Tables that are never in memory as a whole: read batch by batch, once for thresholds and once for bins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frugalboost import _core
+from frugalboost.progress import ReadingLine
+from frugalboost.tables.kinds import Places, Table
+from frugalboost.tables.levels import Levels, Vocabulary
+from frugalboost.tables.sources import Batches
+
+Check = Callable[[Any, int], Table]  # a batch's table and its number, checked against the first one
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Batches with all that was learned of them when they were first read."""
+
+    batches: Batches
+    check: Check
+    shape: tuple[int, int]
+    vocabulary: Vocabulary
+    verbose: bool
+    finder: _core.ThresholdFinder | None = None  # it has seen all rows already, each with weight 1
+
+    def tables(self, what: str) -> Iterator[tuple[Table, int]]:
+        """Checked tables, each with the number of rows before it."""
+        line = ReadingLine(what, self.shape[0], self.batches.bytes) if self.verbose else None
+        at = 0
+        for number, batch in enumerate(self.batches.read()):
+            table = self.check(batch.X, number)
+            at += len(table)
+            if at > self.shape[0]:
+                break
+            yield table, at - len(table)
+            if line is not None:
+                line(at)
+        if at != self.shape[0]:
+            raise ValueError(
+                f"The batches gave {'fewer' if at < self.shape[0] else 'more'} rows than when they were first read, "
+                f"{self.shape[0]}. They must be the same each time."
+            )
+
+
+class Batched(Table):
+    """Some rows of a stream."""
+
+    def __init__(self, stream: Stream, rows: NDArray[np.int64] | None = None) -> None:
+        self._stream, self._rows = stream, rows
+        self.vocabulary = stream.vocabulary
+        self.shape = (stream.shape[0] if rows is None else len(rows), stream.shape[1])
+
+    def take(self, rows: Places) -> Batched:
+        """Some of the rows, in the order given."""
+        wanted = rows.astype(np.int64)
+        return Batched(self._stream, wanted if self._rows is None else self._rows[wanted])
+
+    def source(self, levels: Mapping[int, Levels]) -> _core.Table:
+        """Not to be had."""
+        raise ValueError(
+            "A table that is read in batches is not in memory as a whole. Fit with warm_start=True from the start, so "
+            "that a continued fit uses the same bins."
+        )
+
+    def finder(self, weighted: bool) -> _core.ThresholdFinder | None:
+        """What knows the thresholds already, where the first reading told."""
+        return None if weighted or self._rows is not None else self._stream.finder
+
+    def pieces(self, what: str) -> Iterator[tuple[Table, NDArray[np.int64]]]:
+        """The batches, each with the places of its rows; rows that are not among ours are left out."""
+        place = None
+        if self._rows is not None:
+            place = np.full(self._stream.shape[0], -1, dtype=np.int64)
+            place[self._rows] = np.arange(len(self._rows))
+        for table, at in self._stream.tables(what):
+            places = np.arange(at, at + len(table))
+            if place is None:
+                yield table, places
+                continue
+            places = place[places]
+            ours = np.flatnonzero(places >= 0)
+            if len(ours):
+                yield table if len(ours) == len(table) else table.take(ours), places[ours]

@@ -1,0 +1,47 @@
+"""Which columns are categorical: what ``categorical_features`` means for a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+
+def categorical_columns(asked: Any, names: Sequence[str] | None, by_dtype: Sequence[int], number: int) -> list[int]:
+    """Column numbers, ascending. ``by_dtype`` are the columns whose type says that they are categorical."""
+    if asked is None:
+        return []
+    if isinstance(asked, str):
+        if asked == "from_dtype":
+            return list(by_dtype)
+        raise ValueError(
+            f"categorical_features={asked!r} is not known: give 'from_dtype', or a list of names, positions or truths."
+        )
+    wanted = np.asarray(asked)
+    if wanted.ndim != 1 or (wanted.size and wanted.dtype.kind not in "biuUOT"):
+        raise ValueError("categorical_features must be 'from_dtype', or a list of names, positions or truths.")
+    if not wanted.size:
+        return []
+    if wanted.dtype.kind == "b":
+        if len(wanted) != number:
+            raise ValueError(f"categorical_features has {len(wanted)} truths, but X has {number} columns.")
+        return np.flatnonzero(wanted).tolist()
+    if wanted.dtype.kind in "iu":
+        outside = wanted[(wanted < 0) | (wanted >= number)]
+        if len(outside):
+            raise ValueError(f"categorical_features names column {outside[0]}, but X has columns 0 to {number - 1}.")
+        return sorted(set(wanted.tolist()))
+    return _by_name(wanted.tolist(), names)
+
+
+def _by_name(wanted: list[Any], names: Sequence[str] | None) -> list[int]:
+    if names is None:
+        raise ValueError(
+            f"categorical_features names {wanted[0]!r}, but the columns of X have no names. Give positions instead."
+        )
+    place = {name: i for i, name in enumerate(names)}
+    for name in wanted:
+        if name not in place:
+            raise ValueError(f"categorical_features names {name!r}, which is not a column of X.")
+    return sorted({place[name] for name in wanted})

@@ -1,0 +1,144 @@
+"""Tables in memory: one array, columns of their own types, or sparse."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from frugalboost import _core
+from frugalboost.tables.levels import Codes, Levels, Vocabulary
+
+Places = NDArray[np.integer[Any]]
+
+
+class Table(ABC):
+    """What a fit and a prediction ask of a table."""
+
+    shape: tuple[int, int]
+    vocabulary: Vocabulary  # of the categorical columns
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    @abstractmethod
+    def take(self, rows: Places) -> Table:
+        """Some of the rows, in the order given."""
+
+    @abstractmethod
+    def source(self, levels: Mapping[int, Levels]) -> _core.Table | _core.SparseTable:
+        """All values as the core reads them; of categorical columns the bins."""
+
+    def numbers(self) -> _core.Table | _core.SparseTable:
+        """The columns that are not categorical."""
+        raise NotImplementedError
+
+    def codes(self, column: int) -> Codes:
+        """Places of a categorical column's values in its vocabulary."""
+        raise NotImplementedError
+
+    def pieces(self, what: str) -> Iterator[tuple[Table, NDArray[np.int64]]]:
+        """The table in pieces that fit into memory, each with the places of its rows. ``what`` says what it is for."""
+        yield self, np.arange(len(self))
+
+    def finder(self, weighted: bool) -> _core.ThresholdFinder | None:
+        """What knows the thresholds of this table already."""
+        return None
+
+    @property
+    def for_scorers(self) -> Any:
+        """What a scorer of the user's is shown."""
+        return self
+
+    @property
+    def numeric(self) -> list[int]:
+        """The columns that are not categorical."""
+        return [c for c in range(self.shape[1]) if c not in self.vocabulary]
+
+
+class Plain(Table):
+    """One array of numbers."""
+
+    def __init__(self, array: NDArray[np.generic]) -> None:
+        self.array, self.vocabulary = array, {}
+        self.shape = (array.shape[0], array.shape[1])
+
+    def take(self, rows: Places) -> Plain:
+        """Some of the rows, in the order given."""
+        return Plain(self.array[rows])
+
+    def source(self, levels: Mapping[int, Levels]) -> _core.Table:
+        """All values as the core reads them."""
+        return _core.Table(self.array)
+
+    def numbers(self) -> _core.Table:
+        """All columns."""
+        return _core.Table(self.array)
+
+    @property
+    def for_scorers(self) -> NDArray[np.generic]:
+        """The array."""
+        return self.array
+
+
+class Framed(Table):
+    """Columns of their own types; categorical ones hold places in a vocabulary."""
+
+    def __init__(self, rows: int, columns: list[NDArray[Any]], vocabulary: Vocabulary) -> None:
+        self._columns, self.vocabulary = columns, vocabulary
+        self.shape = (rows, len(columns))
+
+    def take(self, rows: Places) -> Framed:
+        """Some of the rows, in the order given."""
+        return Framed(len(rows), [c[rows] for c in self._columns], self.vocabulary)
+
+    def source(self, levels: Mapping[int, Levels]) -> _core.Table:
+        """All values as the core reads them; of categorical columns the bins."""
+        columns = [levels[i].binned(c) if i in levels else c for i, c in enumerate(self._columns)]
+        return _core.Table(self.shape[0], columns)
+
+    def numbers(self) -> _core.Table:
+        """The columns that are not categorical."""
+        return _core.Table(self.shape[0], [self._columns[i] for i in self.numeric])
+
+    def codes(self, column: int) -> Codes:
+        """Places of a categorical column's values in its vocabulary."""
+        return self._columns[column]
+
+
+class Listed(Table):
+    """A sparse matrix: what is not stored is zero."""
+
+    def __init__(self, matrix: Any) -> None:
+        self._matrix, self.vocabulary = matrix, {}
+        self.shape = (matrix.shape[0], matrix.shape[1])
+
+    @cached_property
+    def _by_column(self) -> _core.SparseTable:
+        by_column = self._matrix.tocsc()
+        if not by_column.has_canonical_format:
+            by_column = by_column.copy() if by_column is self._matrix else by_column
+            by_column.sum_duplicates()
+        return _core.SparseTable(*self.shape, by_column.data, by_column.indices, by_column.indptr)
+
+    def take(self, rows: Places) -> Listed:
+        """Some of the rows, in the order given."""
+        return Listed(sparse.csr_array(self._matrix)[rows])
+
+    def source(self, levels: Mapping[int, Levels]) -> _core.SparseTable:
+        """All values as the core reads them."""
+        return self._by_column
+
+    def numbers(self) -> _core.SparseTable:
+        """All columns."""
+        return self._by_column
+
+    @property
+    def for_scorers(self) -> Any:
+        """The matrix."""
+        return self._matrix

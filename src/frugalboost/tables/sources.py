@@ -1,0 +1,181 @@
+"""Where batches of rows come from: Parquet files, Arrow datasets, or whatever a user can iterate over."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+BATCH_ROWS = 2**16
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some rows: a table of any kind, targets, weights."""
+
+    X: Any
+    y: Any = None
+    weights: Any = None
+
+
+class Batches(ABC):
+    """Rows that come batch by batch, the same each time they are asked for."""
+
+    rows: int | None = None  # where known in advance
+    bytes: int | None = None
+    can_choose_columns = False
+
+    @abstractmethod
+    def read(self, columns: Sequence[str] | None = None) -> Iterator[Batch]:
+        """All batches from the beginning; of some columns, where the source can choose."""
+
+
+def as_batches(X: Any, y: Any = None, weights: Any = None, *, for_fit: bool = True) -> Batches | None:
+    """What X is a source of batches of, or None where it is a table."""
+    if isinstance(X, str | os.PathLike):
+        return ArrowBatches(_dataset(X), y, weights, for_fit)
+    if type(X).__module__.startswith("pyarrow") and hasattr(X, "to_batches") and hasattr(X, "schema"):
+        if not hasattr(X, "column_names"):  # a table has them, a dataset has not
+            return ArrowBatches(X, y, weights, for_fit)
+        return None
+    if callable(X) and not hasattr(X, "__array__"):
+        return Iterated(X, y, weights, for_fit)
+    if isinstance(X, Iterator):
+        if for_fit:
+            raise TypeError(
+                "X is an iterator that can be read only once, and fit reads it twice. Give a list of batches, or a "
+                "function that returns a new iterator."
+            )
+        return Iterated(lambda: X, y, weights, for_fit)
+    if isinstance(X, list | tuple):
+        return Iterated(lambda: X, y, weights, for_fit) if _are_batches(X) else None
+    marks = ("shape", "__array__", "__dataframe__", "__arrow_c_stream__", "collect")
+    is_table = any(hasattr(X, name) for name in marks)
+    if isinstance(X, Iterable) and not is_table and not isinstance(X, dict | bytes | set):
+        return Iterated(lambda: X, y, weights, for_fit)
+    return None
+
+
+def _are_batches(X: Sequence[Any]) -> bool:
+    """A list of tables, or of tuples that begin with one, rather than a list of rows."""
+    first = X[0] if X else None
+    table = first[0] if isinstance(first, tuple) and first else first
+    return getattr(table, "ndim", 0) == 2 or len(getattr(table, "shape", ())) == 2
+
+
+class Iterated(Batches):
+    """Batches that a user's function or list gives: (X, y), (X, y, weights), or X alone where nothing is fitted."""
+
+    def __init__(self, make: Callable[[], Iterable[Any]], y: Any, weights: Any, for_fit: bool) -> None:
+        if for_fit and (y is not None or weights is not None):
+            raise ValueError(
+                "X comes in batches, so each batch must bring its own targets and weights: (X, y) or (X, y, weights). "
+                "Leave y and sample_weight out."
+            )
+        self._make, self._for_fit = make, for_fit
+
+    def read(self, columns: Sequence[str] | None = None) -> Iterator[Batch]:
+        """All batches from the beginning."""
+        made = self._make()
+        if not isinstance(made, Iterable):
+            raise TypeError(f"The function that makes batches returned a {type(made).__name__}, which is no iterator.")
+        for number, item in enumerate(made):
+            if isinstance(item, tuple) and (2 if self._for_fit else 1) <= len(item) <= 3:
+                yield Batch(*item)
+            elif self._for_fit:
+                raise ValueError(f"Batch {number} is not a tuple (X, y) or (X, y, weights).")
+            else:
+                yield Batch(item)
+
+
+class ArrowBatches(Batches):
+    """A dataset of pyarrow: files are read in pieces, and only the columns that are needed."""
+
+    can_choose_columns = True
+
+    def __init__(self, dataset: Any, y: Any, weights: Any, for_fit: bool) -> None:
+        names = dataset.schema.names
+        for what, column in (("y", y), ("sample_weight", weights)):
+            if column is None:
+                continue
+            if not isinstance(column, str):
+                raise TypeError(f"X is read from files, so {what} must be the name of one of its columns.")
+            if column not in names:
+                raise ValueError(f"{what}={column!r} is not a column of the files. They have {_some(names)}.")
+        if for_fit and y is None:
+            raise ValueError("X is read from files: name the column to predict, fit(path, y='...').")
+        self._dataset, self._y, self._weights = dataset, y, weights
+        self.names = [n for n in names if n not in (y, weights)]
+        self.rows = _told(dataset.count_rows)
+        self.bytes = sum(os.path.getsize(f) for f in getattr(dataset, "files", []) if os.path.exists(f)) or None
+
+    def read(self, columns: Sequence[str] | None = None) -> Iterator[Batch]:
+        """All batches from the beginning, of some columns or of all."""
+        wanted = list(self.names if columns is None else columns)
+        targets = [c for c in (self._y, self._weights) if c is not None]
+        batches = self._dataset.to_batches(
+            columns=wanted + targets, batch_size=BATCH_ROWS, batch_readahead=1, fragment_readahead=1
+        )
+        while (batch := _told(lambda: next(batches, None))) is not None:
+            if batch.num_rows == 0:
+                continue
+            table = _table_of(batch)
+            yield Batch(
+                table.select(wanted),
+                None if self._y is None else _values(table, self._y),
+                None if self._weights is None else _values(table, self._weights),
+            )
+
+
+def _table_of(batch: Any) -> Any:
+    import pyarrow
+
+    return pyarrow.Table.from_batches([batch])
+
+
+def _values(table: Any, name: str) -> NDArray[Any]:
+    column = table.column(name)
+    if column.null_count:
+        raise ValueError(f"Column {name!r} has missing values, so some rows lack a target or a weight. Drop them.")
+    array: NDArray[Any] = column.to_numpy()
+    return array
+
+
+def _dataset(path: str | os.PathLike[str]) -> Any:
+    """A Parquet file, or a folder of them, as a dataset."""
+    try:
+        import pyarrow.dataset as ds
+    except ImportError:
+        raise ImportError("Reading Parquet files needs pyarrow: pip install 'frugalboost[parquet]'.") from None
+    path = os.fspath(path)
+    if not os.path.exists(path):
+        raise FileNotFoundError(f"There is no file or folder {path!r}.")
+    return _told(lambda: ds.dataset(path, format="parquet"))
+
+
+def _told(work: Callable[[], Any]) -> Any:
+    """Do something that reads files; what goes wrong there is told in one sentence."""
+    import pyarrow
+
+    try:
+        return work()
+    except (pyarrow.ArrowException, OSError) as error:
+        reason = str(error).split("\n")[0].rstrip(".")
+        raise ValueError(f"A file can't be read as Parquet, or is cut short or damaged: {reason}.") from None
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
+
+
+def as_vector(parts: Sequence[Any], what: str) -> NDArray[Any]:
+    """Targets or weights of all batches."""
+    arrays = [np.asarray(p) for p in parts]
+    if any(a.ndim != 1 for a in arrays):
+        raise ValueError(f"{what} of a batch must have one dimension.")
+    return np.concatenate(arrays) if arrays else np.zeros(0)
