@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import narwhals as nw
@@ -63,11 +64,12 @@ def read(frame: nw.DataFrame[Any], position: int, is_category: bool, what: str) 
         )
     if dtype.is_numeric() or dtype == nw.Boolean:
         return _numbers(series)
-    if dtype in (nw.Object, nw.Unknown):
-        try:
-            return np.asarray(series.to_numpy(), dtype=np.float64)
-        except (TypeError, ValueError):
-            pass
+    values = series.to_numpy()
+    if values.dtype == object and not any(isinstance(v, str | bytes) for v in values.tolist()):
+        with suppress(TypeError, ValueError):  # numbers, and what stands for missing ones, as Python objects
+            found = np.array([np.nan if _is_missing(v) else v for v in values.tolist()], dtype=np.float64)
+            if found.ndim == 1:
+                return found
     raise ValueError(f"{where} holds {_remedy(dtype, str(name))}")
 
 
