@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
@@ -70,10 +70,11 @@ def cut_into(rng, n):
     return [slice(a, b) for a, b in zip([0, *ends], [*ends, n]) if b > a]
 
 
+@settings(max_examples=settings.default.max_examples // 4)
 @given(problems())
 def test_every_form_of_numbers_gives_the_same_bytes(tmp, problem):
-    rng, X, y, weights, settings = problem
-    expected = bytes_of(fitted(settings, X, y, weights), tmp)
+    rng, X, y, weights, options = problem
+    expected = bytes_of(fitted(options, X, y, weights), tmp)
     parts = cut_into(rng, len(X))
     with_weights = (lambda p: ()) if weights is None else (lambda p: (weights[p],))
 
@@ -96,9 +97,9 @@ def test_every_form_of_numbers_gives_the_same_bytes(tmp, problem):
         "sparse batches": ([(sparse.csr_array(b[0]), *b[1:]) for b in batches()], None, None, {}),
     }
     for name, (table, target, w, more) in forms.items():
-        model = fitted(settings, table, target, w, **more)
+        model = fitted(options, table, target, w, **more)
         assert bytes_of(model, tmp) == expected, name
-    dense = fitted(settings, X, y, weights)
+    dense = fitted(options, X, y, weights)
     np.testing.assert_array_equal(dense.predict_proba(csr), dense.predict_proba(X))
     np.testing.assert_array_equal(dense.predict_proba(X[p] for p in parts), dense.predict_proba(X))
 
@@ -145,12 +146,13 @@ def mixed_problems(draw):
     return rng, frame, y, levels, settings
 
 
+@settings(max_examples=settings.default.max_examples // 8)
 @given(mixed_problems())
 def test_every_form_of_a_mixed_table_gives_the_same_bytes(tmp, problem):
-    rng, texts, y, levels, settings = problem
+    rng, texts, y, levels, options = problem
     shuffled = list(np.array([*levels, "unused"])[rng.permutation(len(levels) + 1)])
     enum = texts.with_columns(pl.col("tree").cast(pl.Enum(shuffled)))
-    expected = bytes_of(fitted(settings, enum, y), tmp)
+    expected = bytes_of(fitted(options, enum, y), tmp)
     pandas = texts.to_pandas()
     pandas["tree"] = pd.Categorical(pandas["tree"], categories=shuffled[::-1])
     nullable = pandas.convert_dtypes().assign(tree=pandas["tree"])
@@ -177,14 +179,14 @@ def test_every_form_of_a_mixed_table_gives_the_same_bytes(tmp, problem):
         "batches of another library": (lambda: ((enum[p], y[p]) for p in parts), None),
     }
     for name, (table, target) in forms.items():
-        assert bytes_of(fitted(settings, table, target), tmp) == expected, name
-    by_name = fitted(settings | {"categorical_features": ["tree"]}, texts, y)
-    by_place = fitted(settings | {"categorical_features": [3]}, pandas, y)
-    by_mask = fitted(settings | {"categorical_features": [False, False, False, True, False]}, nullable, y)
+        assert bytes_of(fitted(options, table, target), tmp) == expected, name
+    by_name = fitted(options | {"categorical_features": ["tree"]}, texts, y)
+    by_place = fitted(options | {"categorical_features": [3]}, pandas, y)
+    by_mask = fitted(options | {"categorical_features": [False, False, False, True, False]}, nullable, y)
     for model in (by_name, by_place, by_mask):
         model.set_params(categorical_features="from_dtype")
         assert bytes_of(model, tmp) == expected
-    model = fitted(settings, pandas, y)
+    model = fitted(options, pandas, y)
     wanted = model.predict_proba(pandas)
     for table in (enum, nullable, arrow, tmp / "one.parquet", ds.dataset(folder), [pandas[p] for p in parts]):
         np.testing.assert_array_equal(model.predict_proba(table), wanted)

@@ -33,7 +33,13 @@ min_samples_leaf : int or float, default=20
 l2_regularization : float, default=0.0
     Added to the denominator of a Newton step.
 max_bins : int, default=255
-    The most bins of a column, missing values apart; at most 255.
+    The most bins of a column, missing values apart; at most 255. Of a categorical column with more levels, the lightest
+    share the last bin.
+categorical_features : "from_dtype", array-like or None, default="from_dtype"
+    Columns whose values have no order: by their type in a data frame, or as a list of names, positions or truths. Each
+    is one feature with one price, split by sets of its levels. A level that training did not see counts as missing.
+bins_folder : str, path or None, default=None
+    Where the table in bins is kept in a temporary file that is mapped into memory, if it does not fit otherwise.
 %(loss)s
 leaf_values : {"newton", "gradient"}, default="newton"
     A Newton step, or the mean of the gradient as in the paper. Splits are the same criterion in both.
@@ -64,8 +70,8 @@ n_iter_no_change : int, default=20
 tol : float, default=0.0
     By how much the validation loss must fall to count.%(more)s
 warm_start : bool, default=False
-    Go on from the last fit, with its features still owned: fitting twice with a growing ``max_iter`` gives the
-    same model as one long fit.
+    Go on from the last fit, with its features still owned and in its bins, on the same rows or on others: fitting
+    twice with a growing ``max_iter`` gives the same model as one long fit.
 random_state : int, RandomState or None, default=None
     Decides which rows are set aside by early stopping, and the folds of ``n_features_to_select`` and ``average``.
     Nothing else is random.
@@ -111,6 +117,8 @@ selling_ : dict of lists or None
     next).
 n_features_in_ : int
     Number of columns seen in fit.
+categories_ : dict
+    Of each categorical column, by number, the levels that were seen, ascending.
 feature_names_in_ : ndarray of str
     Their names, where the table has any.
 """

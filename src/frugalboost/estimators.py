@@ -113,12 +113,14 @@ class GBFSClassifier(ClassifierMixin, GBFSBase):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Numbers; NaN is a value of its own, whose side of a split is learned.
-        y : array-like of shape (n_samples,)
-            Class labels.
-        sample_weight : array-like of shape (n_samples,), default=None
-            A weight of k counts as k equal rows.
+        X : array-like, data frame, sparse matrix, path, Arrow dataset or batches
+            A table of shape (n_samples, n_features); NaN is a value of its own, whose side of a split is learned. Or
+            where to read it: a Parquet file or a folder of them, an Arrow dataset, or a list of batches ``(X, y)`` or
+            ``(X, y, weights)``, or a function that returns an iterator over them.
+        y : array-like of shape (n_samples,), or str
+            Class labels. The name of their column, where X is read from files; None, where it comes in batches.
+        sample_weight : array-like of shape (n_samples,) or str, default=None
+            A weight of k counts as k equal rows. The name of a column, where X is read from files.
         X_val, y_val : default=None
             Rows for the validation loss, instead of setting some aside.
         sample_weight_val : array-like, default=None
@@ -190,8 +192,8 @@ class GBFSClassifier(ClassifierMixin, GBFSBase):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            The rows.
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows. A data frame needs only the columns that the model owns. Or a path, an Arrow dataset or batches.
 
         Returns
         -------
@@ -213,8 +215,8 @@ class GBFSClassifier(ClassifierMixin, GBFSBase):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            The rows.
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows. A data frame needs only the columns that the model owns. Or a path, an Arrow dataset or batches.
 
         Returns
         -------
@@ -236,8 +238,8 @@ class GBFSClassifier(ClassifierMixin, GBFSBase):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            The rows.
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows. A data frame needs only the columns that the model owns. Or a path, an Arrow dataset or batches.
 
         Returns
         -------
@@ -261,8 +263,8 @@ class GBFSClassifier(ClassifierMixin, GBFSBase):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            The rows.
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows. A data frame needs only the columns that the model owns.
 
         Yields
         ------
@@ -284,8 +286,8 @@ class GBFSClassifier(ClassifierMixin, GBFSBase):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            The rows.
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows. A data frame needs only the columns that the model owns.
 
         Yields
         ------
@@ -308,8 +310,8 @@ class GBFSClassifier(ClassifierMixin, GBFSBase):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            The rows.
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows. A data frame needs only the columns that the model owns.
 
         Yields
         ------
@@ -410,12 +412,14 @@ class GBFSRegressor(RegressorMixin, GBFSBase):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Numbers; NaN is a value of its own, whose side of a split is learned.
-        y : array-like of shape (n_samples,)
-            Numbers to predict.
-        sample_weight : array-like of shape (n_samples,), default=None
-            A weight of k counts as k equal rows.
+        X : array-like, data frame, sparse matrix, path, Arrow dataset or batches
+            A table of shape (n_samples, n_features); NaN is a value of its own, whose side of a split is learned. Or
+            where to read it: a Parquet file or a folder of them, an Arrow dataset, or a list of batches ``(X, y)`` or
+            ``(X, y, weights)``, or a function that returns an iterator over them.
+        y : array-like of shape (n_samples,), or str
+            Numbers to predict. The name of their column, where X is read from files; None, where it comes in batches.
+        sample_weight : array-like of shape (n_samples,) or str, default=None
+            A weight of k counts as k equal rows. The name of a column, where X is read from files.
         X_val, y_val : default=None
             Rows for the validation loss, instead of setting some aside.
         sample_weight_val : array-like, default=None
@@ -466,8 +470,8 @@ class GBFSRegressor(RegressorMixin, GBFSBase):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            The rows.
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows. A data frame needs only the columns that the model owns. Or a path, an Arrow dataset or batches.
 
         Returns
         -------
@@ -489,8 +493,8 @@ class GBFSRegressor(RegressorMixin, GBFSBase):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            The rows.
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows. A data frame needs only the columns that the model owns.
 
         Yields
         ------
