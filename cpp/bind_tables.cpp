@@ -174,6 +174,15 @@ void bind_binned(nb::module_& m) {
           },
           "batch"_a, "places"_a, "threads"_a, "Bin some rows: row i becomes row places[i]; negative: left out.")
       .def(
+          "list_sparse",
+          [](BinnedMatrix& self, int threads) {
+            without_lock(threads, [&](Context& context) {
+              self.list_sparse(context);
+              return 0;
+            });
+          },
+          "threads"_a, "After all rows were filled in: list columns in which nearly all rows have the same bin.")
+      .def(
           "take",
           [](const BinnedMatrix& self, const std::optional<Longs>& columns, const std::optional<Longs>& rows,
              int threads) {

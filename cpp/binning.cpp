@@ -1,9 +1,14 @@
 #include "binning.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdlib>
+#include <cstring>
 #include <limits>
+#include <new>
 
+#include "levels.hpp"
 #include "limits.hpp"
 
 namespace frugal {
@@ -112,7 +117,22 @@ void BinnedMatrix::lay_out(const std::vector<bool>& is_sparse) {
 }
 
 void BinnedMatrix::allocate(Bytes memory) {
-  bins_ = memory ? std::move(memory) : Bytes(new std::uint8_t[std::max<size_t>(1, bytes_needed(rows_, dense()))]());
+  borrowed_ = memory != nullptr;
+  bins_ = std::move(memory);
+  if (borrowed_) return;
+  void* zeros = std::calloc(std::max<size_t>(1, bytes_needed(rows_, dense())), 1);
+  if (zeros == nullptr) throw std::bad_alloc();
+  bins_ = Bytes(static_cast<std::uint8_t*>(zeros), [](std::uint8_t* p) { std::free(p); });
+}
+
+// Gives back the memory behind the last group.
+void BinnedMatrix::shrink() {
+  if (borrowed_) return;
+  auto* moved = static_cast<std::uint8_t*>(std::malloc(std::max<size_t>(1, bytes_needed(rows_, dense()))));
+  if (moved == nullptr) throw std::bad_alloc();
+  Bytes smaller(moved, [](std::uint8_t* p) { std::free(p); });
+  std::memcpy(moved, bins_.get(), bytes_needed(rows_, dense()));
+  bins_ = std::move(smaller);
 }
 
 BinnedMatrix::BinnedMatrix(size_t rows, Thresholds thresholds, Bytes memory)
@@ -144,6 +164,47 @@ void BinnedMatrix::fill(const Table& batch, std::span<const std::int64_t> places
   });
   // From these rows, not from those the thresholds were found on: a continued fit may bring the first missing value.
   for (size_t i = 0; i < missing_in_block.size(); ++i) has_missing_[i % d] |= missing_in_block[i];
+}
+
+void BinnedMatrix::list_sparse(Context& context) {
+  std::vector<int> usual(columns(), -1);  // bins that nearly all rows have
+  context.parallel_for(columns(), static_cast<double>(rows_ * columns()), [&](size_t c, int) {
+    if (categorical(c)) return;
+    std::array<Row, kMostBins> counts{};
+    const std::uint8_t* bins = dense_at(c);
+    const size_t some = std::min<size_t>(rows_, 1024);
+    for (size_t r = 0; r < some; ++r) ++counts[bins[r * kLanes]];
+    const auto likely = static_cast<size_t>(std::max_element(counts.begin(), counts.end()) - counts.begin());
+    if (counts[likely] < some / 2 || likely == static_cast<size_t>(value_bins(c))) return;  // not worth a full count
+    for (size_t r = some; r < rows_; ++r) counts[likely] += bins[r * kLanes] == likely;
+    if (rows_ - counts[likely] <= rows_ / kSparseShare) usual[c] = static_cast<int>(likely);
+  });
+  if (std::all_of(usual.begin(), usual.end(), [](int bin) { return bin < 0; })) return;
+  std::vector<std::uint8_t*> from(columns());
+  std::vector<bool> is_sparse(columns());
+  for (size_t c = 0; c < columns(); ++c) {
+    from[c] = dense_at(c);
+    is_sparse[c] = usual[c] >= 0;
+    if (!is_sparse[c]) continue;
+    usual_bin_.push_back(static_cast<std::uint8_t>(usual[c]));
+    for (size_t r = 0; r < rows_; ++r) {
+      if (from[c][r * kLanes] == usual[c]) continue;
+      listed_rows_.push_back(static_cast<Row>(r));
+      listed_bins_.push_back(from[c][r * kLanes]);
+    }
+    listed_begin_.push_back(static_cast<std::int64_t>(listed_rows_.size()));
+  }
+  listed_rows_.shrink_to_fit();
+  listed_bins_.shrink_to_fit();
+  place_.clear();
+  dense_.clear();
+  lay_out(is_sparse);
+  for (size_t c : dense_) {  // a column moves to a place that is its own already, or nobody's any more
+    std::uint8_t* to = dense_at(c);
+    if (to == from[c]) continue;
+    for (size_t r = 0; r < rows_; ++r) to[r * kLanes] = from[c][r * kLanes];
+  }
+  shrink();
 }
 
 BinnedMatrix::BinnedMatrix(const SparseTable& table, Thresholds thresholds, Context& context)

@@ -63,8 +63,11 @@ class BinnedMatrix : public Source {
 
   static size_t bytes_needed(size_t rows, size_t columns) { return (columns + kLanes - 1) / kLanes * kLanes * rows; }
 
-  // Row i of a batch becomes row places[i]; negative: it is left out.
+  // Row i of a batch becomes row places[i]; negative: it is left out. After the last batch comes `list_sparse`.
   void fill(const Table& batch, std::span<const std::int64_t> places, Context& context);
+
+  // Lists the columns in which nearly all rows have the same bin, and closes the gaps they leave.
+  void list_sparse(Context& context);
 
   size_t rows() const override { return rows_; }
   size_t columns() const override { return place_.size(); }
@@ -107,6 +110,7 @@ class BinnedMatrix : public Source {
  private:
   void lay_out(const std::vector<bool>& is_sparse);
   void allocate(Bytes memory);
+  void shrink();
   std::uint8_t* dense_at(size_t column) const {
     const auto p = static_cast<size_t>(place_[column]);
     return bins_.get() + (p / kLanes) * kLanes * rows_ + p % kLanes;
@@ -118,6 +122,7 @@ class BinnedMatrix : public Source {
   std::vector<size_t> dense_, sparse_;
   std::vector<std::uint8_t> has_missing_;
   Bytes bins_;
+  bool borrowed_ = false;  // the memory is somebody else's
   std::vector<std::int64_t> listed_begin_{0};
   std::vector<Row> listed_rows_;
   std::vector<std::uint8_t> listed_bins_, usual_bin_;

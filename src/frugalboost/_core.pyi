@@ -51,6 +51,11 @@ class BinnedMatrix(Source):
     def fill(self, batch: Table, places: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> None:
         """Bin some rows: row i becomes row places[i]; negative: left out."""
 
+    def list_sparse(self, threads: int) -> None:
+        """
+        After all rows were filled in: list columns in which nearly all rows have the same bin.
+        """
+
     def take(self, columns: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, threads: int) -> BinnedMatrix:
         """
         Some columns and rows, None for all; the same as binning that part of the table.

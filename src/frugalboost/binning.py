@@ -54,6 +54,7 @@ class Thresholds:
             values = piece.source(self.levels)
             assert isinstance(values, _core.Table)
             binned.fill(values, places, threads)
+        binned.list_sparse(threads)
         return binned
 
     @property
