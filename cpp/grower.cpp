@@ -81,12 +81,14 @@ std::vector<Grower::Offer> Grower::choose(size_t nodes) {
 ChosenSplit Grower::described(const OpenNode& node, const Offer& offer, const GridGradients& gradients) const {
   const ColumnSplit& best = split_of(offer.node, offer.column);
   const auto column = static_cast<size_t>(offer.column);
-  ChosenSplit split{node, offer.column, best.bin, best.missing == MissingSide::left, {}, {}, {}};
+  ChosenSplit split{node, offer.column, best.bin, best.missing == MissingSide::left, {}, {}, {}, {}};
   const auto bins = static_cast<size_t>(X_.value_bins(column));
   if (X_.categorical(column)) {
     const LevelGroups levels = search_.levels_of(node, column, partition_, gradients);
-    for (size_t b = 0; b < bins; ++b)
-      split.goes_left[b] = levels.group_of_bin[b] < 0 ? ChosenSplit::kNoRows : levels.group_of_bin[b] <= split.bin;
+    for (size_t b = 0; b < bins; ++b) {
+      split.no_rows[b] = levels.group_of_bin[b] < 0;
+      split.goes_left[b] = split.no_rows[b] ? split.missing_left : levels.group_of_bin[b] <= split.bin;
+    }
   } else {
     for (size_t b = 0; b < bins; ++b) split.goes_left[b] = static_cast<int>(b) <= split.bin;
   }
@@ -116,7 +118,7 @@ void Grower::write(ChosenSplit& split, double gain, Tree& tree) const {
   if (X_.categorical(static_cast<size_t>(split.column))) {
     tree.level_set[id] =
         tree.add_set(cuts.size() + 1, [&](size_t b) {  // a level that no row of the node has: as missing values
-          return split.goes_left[b] == ChosenSplit::kNoRows ? split.missing_left : split.goes_left[b] != 0;
+          return split.no_rows[b] ? split.missing_left : split.goes_left[b];
         });
   } else {
     tree.threshold[id] = bin < cuts.size() ? cuts[bin] : kInfinity;  // beyond the last: all that is not missing

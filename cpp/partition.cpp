@@ -29,7 +29,7 @@ void part(Part& chunk, const ChosenSplit& split, const BinnedMatrix& X, const Gr
   std::int64_t gradient = 0, weight = 0;
   for (Row i = chunk.at.begin; i < chunk.at.end; ++i) {
     const Row row = rows[i];
-    const std::uint8_t goes_left = split.goes_left[bins[i - chunk.at.begin]];
+    const bool goes_left = split.goes_left[bins[i - chunk.at.begin]];
     *left = row;
     right[rights] = row;
     left += goes_left;

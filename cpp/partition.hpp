@@ -16,9 +16,9 @@ struct ChosenSplit {
   int column = -1;
   int bin = 0;
   bool missing_left = false;
-  static constexpr std::uint8_t kNoRows = 2;
-  std::array<std::uint8_t, kMostBins> goes_left{};  // by bin, that of missing values too; or kNoRows
-  OpenNode left, right;                             // filled in by the partition: rows and sums
+  std::array<bool, kMostBins> goes_left{};  // by bin, that of missing values too
+  std::array<bool, kMostBins> no_rows{};    // levels that no row of the node has
+  OpenNode left, right;                     // filled in by the partition: rows and sums
 };
 
 class RowPartition {

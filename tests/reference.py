@@ -389,7 +389,9 @@ class Split:
 
 class Data:
     def __init__(self, X, y, weights, max_bins, categorical=()):
-        keep = np.ones(len(y), bool) if weights is None else np.asarray(weights) > 0
+        keep = np.ones(len(y), bool)
+        if weights is not None:  # rows so light that they are none beside the others are left out
+            keep = np.array(weight_units(np.asarray(weights, dtype=float), len(y))[0]) > 0
         self.X, self.y = np.asarray(X, dtype=float)[keep], np.asarray(y, dtype=float)[keep]
         weights = None if weights is None else np.asarray(weights, dtype=float)[keep]
         self.units, self.unit_shift = weight_units(weights, len(self.y))

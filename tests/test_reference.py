@@ -66,8 +66,13 @@ def problems(draw):
         y[0] = 1.0
     else:
         y = score if draw(st.booleans()) else np.round(score)
-    kind = draw(st.sampled_from(["none", "none", "integers", "reals"]))
-    weights = {"none": None, "integers": rng.integers(0, 4, n).astype(float), "reals": rng.random(n) * 3}[kind]
+    kind = draw(st.sampled_from(["none", "none", "integers", "reals", "wide"]))
+    weights = {
+        "none": None,
+        "integers": rng.integers(0, 4, n).astype(float),
+        "reals": rng.random(n) * 3,
+        "wide": 10.0 ** rng.integers(-14, 1, n),
+    }[kind]
     if weights is not None:
         weights[:5] = np.maximum(weights[:5], 1.0)
     prices = draw(

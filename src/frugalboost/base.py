@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from frugalboost import _core, fitting, persistence, selection
 from frugalboost.costs import Cost, Costs, Resolved, resolve
-from frugalboost.data import check_weights, check_X, read_table
+from frugalboost.data import check_weights
 from frugalboost.losses import BuiltIn, Loss, has_values, resolve_loss
 from frugalboost.params import Params
 from frugalboost.rows import Rows
@@ -27,7 +27,9 @@ from frugalboost.selection import Outcome
 from frugalboost.selector import Selector
 from frugalboost.tables import Levels, Table
 from frugalboost.tables.batched import Batched
-from frugalboost.tables.sources import as_batches
+from frugalboost.tables.checking import check_X
+from frugalboost.tables.reading import Targets, read_table
+from frugalboost.tables.sources import Iterated, as_batches
 from frugalboost.threads import threads_for
 
 Floats = NDArray[np.float64]
@@ -181,7 +183,8 @@ class GBFSBase(Selector, BaseEstimator):  # type: ignore[misc]
         raise NotImplementedError
 
     def _validation_rows(self, X_val: Any, y_val: Any, sample_weight_val: Any) -> Rows | None:
-        if (X_val is None) != (y_val is None):
+        in_batches = X_val is not None and y_val is None and isinstance(as_batches(X_val, for_fit=False), Iterated)
+        if (X_val is None) != (y_val is None) and not in_batches:
             raise ValueError("X_val and y_val belong together: give both or neither.")
         if X_val is None:
             if sample_weight_val is not None:
@@ -223,7 +226,7 @@ class GBFSBase(Selector, BaseEstimator):  # type: ignore[misc]
             costs=self._costs(),
             budget=np.inf if self.budget is None else float(self.budget),
             max_bins=int(self.max_bins),
-            bins_folder=None if self.bins_folder is None else os.fspath(self.bins_folder),
+            bins_folder=self._checked_folder(),
             validation_fraction=float(self.validation_fraction),
             stratify=isinstance(self, ClassifierMixin),
             seed=seed,
@@ -235,6 +238,14 @@ class GBFSBase(Selector, BaseEstimator):  # type: ignore[misc]
             verbose=bool(self.verbose),
             threads=threads_for(self.n_jobs),
         )
+
+    def _checked_folder(self) -> str | None:
+        if self.bins_folder is None:
+            return None
+        folder = os.fspath(self.bins_folder)
+        if not os.path.isdir(folder) or not os.access(folder, os.W_OK):
+            raise ValueError(f"bins_folder={folder!r} is not a folder that can be written to.")
+        return folder
 
     def _like(self, **params: Any) -> Self:
         """An unfitted copy that knows the table which this one has checked."""
@@ -352,7 +363,10 @@ class GBFSBase(Selector, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         batches = None if isinstance(X, Table) else as_batches(X, for_fit=False)
         if batches is not None:
-            return np.concatenate([self._raw(batch.X) for batch in batches.read(self._columns_to_read())])
+            parts = [self._raw(batch.X) for batch in batches.read(self._columns_to_read())]
+            if not parts:
+                raise ValueError("X has no rows: there is nothing to predict from.")
+            return np.concatenate(parts)
         table = check_X(self, X, reset=False)
         if isinstance(table, Batched):
             raw = np.empty((self._model.ensemble.n_outputs, len(table)))
@@ -364,6 +378,17 @@ class GBFSBase(Selector, BaseEstimator):  # type: ignore[misc]
     def _raw_of(self, table: Table) -> Floats:
         values = table.source(self._model.levels)
         return self._model.ensemble.raw(values, self.best_iteration_, threads_for(self.n_jobs))
+
+    def _targets_of(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any]:
+        """Targets and weights for a score, from where X comes from if they are there."""
+        batches = as_batches(X, y, sample_weight)
+        if batches is None:
+            return y, sample_weight
+        names = self._columns_to_read() if batches.can_choose_columns else None
+        targets = Targets("X")
+        for number, batch in enumerate(batches.read(names)):
+            targets.add(number, batch)
+        return targets.joined()
 
     def _columns_to_read(self) -> list[str] | None:
         """Names of the columns that predictions look at, where columns have names; at least one, to count rows."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -31,16 +32,26 @@ class Thresholds:
 
     @classmethod
     def find(
-        cls, X: Table, weights: Floats | None, max_bins: int, threads: int, most_cells: int = MOST_CELLS
+        cls,
+        X: Table,
+        weights: Floats | None,
+        max_bins: int,
+        threads: int,
+        most_cells: int = MOST_CELLS,
+        levels: Mapping[int, Levels] | None = None,
     ) -> Thresholds:
-        """Find thresholds: one bin per value where they fit, else bins of about equal weight."""
+        """Find thresholds: one bin per value where they fit, else bins of about equal weight.
+
+        ``levels`` are known already where trees speak of their bins.
+        """
         finder = X.finder(weights is not None)
         masses = {c: np.zeros(len(values)) for c, values in X.vocabulary.items()}
         if finder is None:
             finder = _core.ThresholdFinder(X.shape[1] - len(masses), most_cells)
             _summarise(X, weights, finder, masses, threads)
         cuts, offsets = finder.thresholds(max_bins, threads)
-        levels = {c: Levels.of_masses(X.vocabulary[c], mass, max_bins) for c, mass in masses.items()}
+        if not levels:
+            levels = {c: Levels.of_masses(X.vocabulary[c], mass, max_bins) for c, mass in masses.items()}
         return cls(*_with_levels(np.asarray(cuts), np.asarray(offsets), levels, X), levels)
 
     def bin(self, X: Table, threads: int, folder: str | None = None) -> _core.BinnedMatrix:
@@ -95,5 +106,10 @@ def _with_levels(
 def _mapped(size: int, folder: str) -> NDArray[np.uint8]:
     """Memory in a file without a name, which is gone when nobody uses it any more."""
     with tempfile.TemporaryFile(dir=folder) as file:
-        file.truncate(max(size, 1))
+        try:  # all of it at once: a full disk that is noticed later ends the process
+            os.posix_fallocate(file.fileno(), 0, max(size, 1))
+        except AttributeError:  # not on this system
+            file.truncate(max(size, 1))
+        except OSError as error:
+            raise OSError(f"bins_folder={folder!r} has no room for {size / 1e6:.0f} MB: {error.strerror}.") from None
         return np.memmap(file, dtype=np.uint8, mode="r+", shape=(max(size, 1),))

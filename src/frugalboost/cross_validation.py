@@ -32,6 +32,7 @@ from frugalboost.path import Course, check_mus, check_numbers, make_estimator, m
 from frugalboost.scoring import Scorer
 from frugalboost.selector import Selector
 from frugalboost.splits import Fold, Given, Grid, Split, check_classes, chosen_index
+from frugalboost.tables.sources import as_batches
 from frugalboost.threads import threads_for
 
 Floats = NDArray[np.float64]
@@ -94,14 +95,19 @@ class GBFSCVBase(Selector, MetaEstimatorMixin, BaseEstimator):  # type: ignore[m
 
     @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
     def fit(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, *, groups: ArrayLike | None = None
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
     ) -> Self:
         """Choose by cross-validation, then fit on all rows.
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Numbers; NaN is a value of its own.
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            As for the estimators, in memory.
         y : array-like of shape (n_samples,)
             Class labels or numbers.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -123,6 +129,11 @@ class GBFSCVBase(Selector, MetaEstimatorMixin, BaseEstimator):  # type: ignore[m
         >>> model.n_features_selected_
         10
         """
+        if as_batches(X, y if isinstance(y, str) else None, for_fit=False) is not None:
+            raise TypeError(
+                f"{type(self).__name__} needs a table in memory, and X is a file or comes in batches. Choose mu with "
+                "gbfs_path, or on some of the rows."
+            )
         with unchanged_on_error(self):
             template = self._template()
             checked = template._checked(X, y, sample_weight)

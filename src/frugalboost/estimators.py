@@ -16,10 +16,11 @@ from sklearn.utils.validation import check_consistent_length
 from frugalboost._docs import shared_descriptions
 from frugalboost.base import Checked, GBFSBase, unchanged_on_error
 from frugalboost.costs import Costs
-from frugalboost.data import check_weights, check_y, check_y_classes, read_table
+from frugalboost.data import check_weights, check_y, check_y_classes, that_count
 from frugalboost.losses import CLASSIFICATION, REGRESSION, BuiltIn, Loss
 from frugalboost.rows import Rows
 from frugalboost.tables import Table
+from frugalboost.tables.reading import read_table
 
 Floats = NDArray[np.float64]
 
@@ -172,7 +173,7 @@ class GBFSClassifier(ClassifierMixin, GBFSBase):  # type: ignore[misc]
         if self.class_weight is not None:
             by_class = compute_sample_weight(self.class_weight, y)
             weights = check_weights(by_class if weights is None else by_class * weights, X, "class_weight")
-        if weights is not None and len(np.unique(y[weights > 0])) < 2:
+        if weights is not None and len(np.unique(y[that_count(weights)])) < 2:
             raise ValueError("Only one class has rows with a positive weight; a classifier needs at least two classes.")
         return weights
 
@@ -257,6 +258,34 @@ class GBFSClassifier(ClassifierMixin, GBFSBase):  # type: ignore[misc]
         best = self.predict_proba(X).argmax(axis=1)
         labels: NDArray[Any] = self.classes_[best]
         return labels
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the share of rows that are classified rightly.
+
+        Parameters
+        ----------
+        X : array-like, data frame, sparse matrix, path, Arrow dataset or batches
+            The rows.
+        y : array-like of shape (n_samples,), or str
+            As in :meth:`fit`.
+        sample_weight : array-like of shape (n_samples,) or str, default=None
+            As in :meth:`fit`.
+
+        Returns
+        -------
+        float
+            The score.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from frugalboost import GBFSClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> GBFSClassifier(max_iter=20).fit(X, y).score(X, y) > 0.5
+        True
+        """
+        y, sample_weight = self._targets_of(X, y, sample_weight)
+        return float(super().score(X, y, sample_weight=sample_weight))
 
     def staged_decision_function(self, X: Any) -> Iterator[Floats]:
         """Yield raw predictions after each iteration up to the best one.
@@ -457,7 +486,7 @@ class GBFSRegressor(RegressorMixin, GBFSBase):  # type: ignore[misc]
         weights = check_weights(sample_weight, X)
         validation = self._validation_rows(X_val, y_val, sample_weight_val)
         if isinstance(loss, BuiltIn):
-            loss.check_target(target if weights is None else target[weights > 0])
+            loss.check_target(target if weights is None else target[that_count(weights)])
             if validation is not None:
                 loss.check_domain(validation.y, "y_val")
         return Checked(Rows(X, target, weights), validation, loss, 1)
@@ -487,6 +516,34 @@ class GBFSRegressor(RegressorMixin, GBFSBase):  # type: ignore[misc]
         (442,)
         """
         return self._predictions(self._raw(X))
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the share of y's variance that is explained, R2.
+
+        Parameters
+        ----------
+        X : array-like, data frame, sparse matrix, path, Arrow dataset or batches
+            The rows.
+        y : array-like of shape (n_samples,), or str
+            As in :meth:`fit`.
+        sample_weight : array-like of shape (n_samples,) or str, default=None
+            As in :meth:`fit`.
+
+        Returns
+        -------
+        float
+            The score.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from frugalboost import GBFSRegressor
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> GBFSRegressor(max_iter=20).fit(X, y).score(X, y) > 0.5
+        True
+        """
+        y, sample_weight = self._targets_of(X, y, sample_weight)
+        return float(super().score(X, y, sample_weight=sample_weight))
 
     def staged_predict(self, X: Any) -> Iterator[Floats]:
         """Yield predictions after each iteration up to the best one.

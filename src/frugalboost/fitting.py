@@ -13,6 +13,7 @@ from frugalboost import selection
 from frugalboost.binning import Thresholds
 from frugalboost.boosting import Model, Task, boost
 from frugalboost.costs import Resolved
+from frugalboost.data import that_count
 from frugalboost.losses import BuiltIn, Loss
 from frugalboost.params import Params
 from frugalboost.progress import ProgressLine, SellingLine
@@ -112,7 +113,8 @@ def prepare(job: Job, train: Rows, validation: Rows | None, memory: Memory | Non
     thresholds = None if memory is None else memory.thresholds
     same_bins = thresholds is not None
     if thresholds is None:
-        thresholds = Thresholds.find(train.table, train.weights, job.max_bins, job.threads)
+        known = None if memory is None else memory.model.levels  # trees speak of their bins
+        thresholds = Thresholds.find(train.table, train.weights, job.max_bins, job.threads, levels=known)
     binned = thresholds.bin(train.table, job.threads, job.bins_folder)
     binned_validation = None
     if validation is not None:
@@ -171,10 +173,11 @@ def _with_progress(task: Task, previous: Model | None, job: Job) -> Model:
 
 
 def _that_count(rows: Rows) -> Rows:
-    """Leave out rows of weight zero: they must not even move a threshold."""
-    if rows.weights is None or (rows.weights > 0).all():
+    """Leave out rows of weight zero, or so light that they are none beside the others: they must not move anything."""
+    if rows.weights is None:
         return rows
-    return rows.at(np.flatnonzero(rows.weights > 0))
+    counts = that_count(rows.weights)
+    return rows if counts.all() else rows.at(np.flatnonzero(counts))
 
 
 def _set_aside(rows: Rows, job: Job, seed: int) -> tuple[Rows, Rows]:

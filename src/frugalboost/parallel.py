@@ -70,7 +70,9 @@ def _in_threads(work: Sequence[Work[T]], threads: int, line: _Line | None) -> li
             if line:
                 for future in futures:
                     future.add_done_callback(lambda _: line.step())
-            wait(futures, return_when=FIRST_EXCEPTION)
+            while wait(futures, timeout=0.2, return_when=FIRST_EXCEPTION).not_done:  # a signal is never missed for long
+                if any(future.done() and future.exception() is not None for future in futures):
+                    break
             for future in futures:
                 if future.done() and future.exception() is not None:
                     future.result()

@@ -298,7 +298,7 @@ class SelectionPath:
 )
 def gbfs_path(
     X: Any,
-    y: ArrayLike,
+    y: ArrayLike | None = None,
     *,
     estimator: GBFSBase | None = None,
     mus: ArrayLike | None = None,
@@ -359,6 +359,11 @@ def gbfs_path(
     >>> path.n_features
     array([ 0,  1,  3,  7, 14])
     """
+    if estimator is None and (y is None or isinstance(y, str)):
+        raise ValueError(
+            "X is read from files or comes in batches: say which kind of model is wanted, estimator=GBFSClassifier() "
+            "or GBFSRegressor()."
+        )
     model = make_estimator(estimator, y, params)
     if mus is not None and n_features_to_select is not None:
         raise ValueError("mus and n_features_to_select can't both be followed: give one of them.")
@@ -368,10 +373,15 @@ def gbfs_path(
     path = course.by_number(n_features_to_select, verbose) if n_features_to_select is not None else None
     if path is None:
         path = course.by_mu(mu_grid(course.mu_max, n_mus, eps) if mus is None else check_mus(mus), verbose)
-    return course.scored(path, scoring, sample_weight is not None, sample_weight_val is not None)
+    rows, held = checked.train, checked.validation
+    weighted = sample_weight is not None or (y is None and rows.weights is not None)  # batches bring their own
+    weighted_validation = sample_weight_val is not None or (
+        held is not None and y_val is None and held.weights is not None
+    )
+    return course.scored(path, scoring, weighted, weighted_validation)
 
 
-def make_estimator(estimator: GBFSBase | None, y: ArrayLike, params: dict[str, Any]) -> GBFSBase:
+def make_estimator(estimator: GBFSBase | None, y: Any, params: dict[str, Any]) -> GBFSBase:
     """Return a fresh estimator with checked parameters; its kind follows from y where none is given."""
     if estimator is None:
         estimator = GBFSRegressor() if _looks_continuous(y) else GBFSClassifier()

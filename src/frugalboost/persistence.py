@@ -68,7 +68,7 @@ def save(estimator: GBFSBase, path: str | os.PathLike[str]) -> None:
     }
     try:
         model_file.write(path, description, arrays)
-    except TypeError as error:
+    except (TypeError, UnicodeEncodeError) as error:
         raise TypeError(f"This model can't be saved in a file: {error}. Use pickle or joblib instead.") from None
 
 
@@ -277,8 +277,8 @@ def _params_to_file(estimator: GBFSBase) -> dict[str, Any]:
         del params[name]
     if not isinstance(params["random_state"], int | np.integer | None):
         params["random_state"] = None  # a generator's state is of no use after fit
-    if isinstance(params["categorical_features"], np.ndarray | tuple):
-        params["categorical_features"] = list(params["categorical_features"])
+    if not isinstance(params["categorical_features"], str | None):
+        params["categorical_features"] = np.asarray(params["categorical_features"]).tolist()
     if is_structured(params["costs"]):
         params["costs"] = estimator._model.paid_prices().tolist()
     elif hasattr(params["costs"], "items"):

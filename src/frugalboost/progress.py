@@ -117,7 +117,13 @@ class ReadingLine:
         self._shown = time.monotonic()
         text = f"{self._what}: {read:,} rows"
         if self._rows:
-            size = "" if self._size is None else f", files of {self._size / 1e6:.1f} MB"
+            size = ""
+            if self._size is not None:
+                size = (
+                    f", files of {self._size / 1e6:.1f} MB"
+                    if self._size > 1e6
+                    else f", files of {self._size // 1000} kB"
+                )
             text = f"{self._what}: {read:,} of {self._rows:,} rows ({100 * read // self._rows} %{size})"
         end = "\n" if last or not self._in_place else ""
         sys.stdout.write(f"\r{text:<100}{end}" if self._in_place else f"{text}\n")

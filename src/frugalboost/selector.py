@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from frugalboost.tables.sources import as_batches
+
 
 class Selector(SelectorMixin):  # type: ignore[misc]
     """Keeps the columns of ``support_``."""
@@ -36,6 +38,8 @@ class Selector(SelectorMixin):  # type: ignore[misc]
         >>> GBFSRegressor(budget=3, max_iter=20).fit(X, y).transform(X).shape
         (442, 3)
         """
+        if as_batches(X, for_fit=False) is not None:
+            raise TypeError("X is a file or comes in batches; transform needs a table in memory.")
         return super().transform(X)
 
     def _get_support_mask(self) -> NDArray[np.bool_]:

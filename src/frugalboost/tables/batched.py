@@ -25,6 +25,7 @@ class Stream:
     batches: Batches
     check: Check
     shape: tuple[int, int]
+    y: NDArray[Any]  # targets, by which rows are known again
     vocabulary: Vocabulary
     verbose: bool
     finder: _core.ThresholdFinder | None = None  # it has seen all rows already, each with weight 1
@@ -38,6 +39,11 @@ class Stream:
             at += len(table)
             if at > self.shape[0]:
                 break
+            if not np.array_equal(np.asarray(batch.y), self.y[at - len(table) : at]):
+                raise ValueError(
+                    "The batches gave other targets than when they were first read, or in another order. They must be "
+                    "the same each time: do not shuffle them anew."
+                )
             yield table, at - len(table)
             if line is not None:
                 line(at)

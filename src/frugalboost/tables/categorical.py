@@ -18,21 +18,23 @@ def categorical_columns(asked: Any, names: Sequence[str] | None, by_dtype: Seque
         raise ValueError(
             f"categorical_features={asked!r} is not known: give 'from_dtype', or a list of names, positions or truths."
         )
-    wanted = np.asarray(asked)
-    if wanted.ndim != 1 or (wanted.size and wanted.dtype.kind not in "biuUOT"):
-        raise ValueError("categorical_features must be 'from_dtype', or a list of names, positions or truths.")
-    if not wanted.size:
+    wanted = np.asarray(asked).tolist() if not isinstance(asked, list | tuple) else list(asked)
+    wanted = [v.item() if isinstance(v, np.generic) else v for v in wanted] if isinstance(wanted, list) else [None]
+    if not wanted:
         return []
-    if wanted.dtype.kind == "b":
+    kinds = {type(v) for v in wanted}
+    if kinds == {bool}:
         if len(wanted) != number:
             raise ValueError(f"categorical_features has {len(wanted)} truths, but X has {number} columns.")
         return np.flatnonzero(wanted).tolist()
-    if wanted.dtype.kind in "iu":
-        outside = wanted[(wanted < 0) | (wanted >= number)]
-        if len(outside):
+    if kinds == {int}:
+        outside = [v for v in wanted if not 0 <= v < number]
+        if outside:
             raise ValueError(f"categorical_features names column {outside[0]}, but X has columns 0 to {number - 1}.")
-        return sorted(set(wanted.tolist()))
-    return _by_name(wanted.tolist(), names)
+        return sorted(set(wanted))
+    if kinds == {str}:
+        return _by_name(wanted, names)
+    raise ValueError("categorical_features must be 'from_dtype', or a list of names, of positions, or of truths.")
 
 
 def _by_name(wanted: list[Any], names: Sequence[str] | None) -> list[int]:

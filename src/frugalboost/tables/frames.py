@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import narwhals as nw
@@ -50,35 +52,55 @@ def has_category_dtype(dtype: Any) -> bool:
     return bool(dtype == nw.Categorical or dtype == nw.Enum)
 
 
-def read(frame: nw.DataFrame[Any], position: int, is_category: bool, what: str) -> Column:
-    """One column: numbers, or levels."""
-    name, dtype = frame.columns[position], frame.schema[frame.columns[position]]
-    where = f"{what}: column {str(name)!r}"
-    series = frame[:, position]
-    if is_category:
-        return _coded(series, where)
-    if has_category_dtype(dtype):
-        raise ValueError(
-            f"{where} holds categories, but is not among categorical_features. Add it there, or use "
-            "categorical_features='from_dtype'."
-        )
-    if dtype.is_numeric() or dtype == nw.Boolean:
-        return _numbers(series)
-    values = series.to_numpy()
-    if values.dtype == object and not any(isinstance(v, str | bytes) for v in values.tolist()):
-        with suppress(TypeError, ValueError):  # numbers, and what stands for missing ones, as Python objects
-            found = np.array([np.nan if _is_missing(v) else v for v in values.tolist()], dtype=np.float64)
-            if found.ndim == 1:
-                return found
-    raise ValueError(f"{where} holds {_remedy(dtype, str(name))}")
+@dataclass(frozen=True)
+class Field:
+    """A column of a frame that was not read yet."""
+
+    series: nw.Series[Any]
+    name: str
+    where: str  # how sentences about it begin
+
+    @property
+    def is_category(self) -> bool:
+        """Whether its type says that it is categorical."""
+        return has_category_dtype(self.series.dtype)
+
+    def read(self, as_category: bool) -> Column:
+        """The values: numbers, or levels."""
+        if as_category:
+            return _coded(self.series, self.where)
+        if self.is_category:
+            raise ValueError(
+                f"{self.where} holds categories, but is not among categorical_features. Add it there, or use "
+                "categorical_features='from_dtype'."
+            )
+        found = _numbers(self.series)
+        if found is None:
+            raise ValueError(f"{self.where} holds {_remedy(self.series.dtype, self.name)}")
+        return found
 
 
-def _numbers(series: nw.Series[Any]) -> NDArray[Any]:
+def fields(frame: nw.DataFrame[Any], what: str) -> list[Field]:
+    """All columns of a frame."""
+    return [Field(s, str(s.name), f"{what}: column {str(s.name)!r}") for s in frame.iter_columns()]
+
+
+def _numbers(series: nw.Series[Any]) -> NDArray[Any] | None:
+    """The values of a column of numbers; None where it is none."""
+    dtype = series.dtype
+    if dtype in (nw.Int128, nw.UInt128, nw.Decimal):
+        series = series.cast(nw.Float64())
+    if not (dtype.is_numeric() or dtype in (nw.Boolean, nw.Object, nw.Unknown, nw.String)):
+        return None
     array: NDArray[Any] = series.to_numpy()
     if array.dtype.kind in "biuf":
-        return array
-    array = series.cast(nw.Float64()).to_numpy()  # missing values among whole numbers or truths, decimals
-    return np.asarray(array, dtype=np.float64)
+        return None if dtype == nw.String else array
+    if dtype.is_numeric() or dtype == nw.Boolean:  # missing values among whole numbers or truths
+        return np.asarray(series.cast(nw.Float64()).to_numpy(), dtype=np.float64)
+    values = array.tolist()
+    if not all(_is_missing(v) or isinstance(v, Real | Decimal | np.bool_) for v in values):
+        return None
+    return np.array([np.nan if _is_missing(v) else v for v in values], dtype=np.float64)
 
 
 def _remedy(dtype: Any, name: str) -> str:
@@ -104,26 +126,39 @@ def _coded(series: nw.Series[Any], where: str) -> Coded:
     """A categorical column; of any kind of value, where the user says that it is one."""
     native, dtype = series.to_native(), series.dtype
     if has_category_dtype(dtype):
-        if nw.dependencies.is_pandas_series(native):
+        if nw.dependencies.is_pandas_series(native) and hasattr(native.dtype, "categories"):
             return Coded(native.cat.codes.to_numpy(), native.cat.categories.tolist())
         if nw.dependencies.is_pyarrow_chunked_array(native):
-            joined = native.unify_dictionaries().combine_chunks()
-            joined = joined.chunk(0) if hasattr(joined, "chunk") and joined.num_chunks else joined
-            if not len(joined):
-                return Coded(np.zeros(0, dtype=np.int32), [])
-            codes = joined.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-            return Coded(codes.astype(np.int64), joined.dictionary.to_pylist())
+            return _of_dictionary(native)
+        if nw.dependencies.is_pandas_series(native):
+            return of_values(native.to_numpy(dtype=object), where)
         series = series.cast(nw.String())
     elif dtype.is_temporal() or dtype.is_nested():
         raise ValueError(f"{where} is among categorical_features, but holds {dtype} values. Make them texts.")
+    elif dtype.is_integer():  # apart from missing ones, or they would become floats
+        missing = series.is_null().to_numpy()
+        found = of_values(series.fill_null(0).to_numpy(), where)
+        return Coded(np.where(missing, -1, found.codes), found.levels)
     return of_values(series.to_numpy(), where)
+
+
+def _of_dictionary(column: Any) -> Coded:
+    """A column of Arrow that is stored as places in a dictionary, which may differ from chunk to chunk."""
+    if not len(column):
+        return Coded(np.zeros(0, dtype=np.int64), [])
+    joined = column.unify_dictionaries().combine_chunks()
+    joined = joined.chunk(0) if hasattr(joined, "chunk") else joined
+    codes = joined.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False)
+    return Coded(codes, joined.dictionary.to_pylist())
 
 
 def of_values(values: NDArray[Any], where: str) -> Coded:
     """Levels from the values of every row."""
     if values.dtype.kind in "biuf":
         levels, codes = np.unique(values, return_inverse=True)
-        return Coded(codes.reshape(-1), levels.tolist())
+        # What was written as 0.1 is 0.1 in any precision.
+        short = values.dtype.kind == "f" and values.dtype.itemsize < 8
+        return Coded(codes.reshape(-1), [float(str(v)) for v in levels] if short else levels.tolist())
     place: dict[Any, int] = {}
     codes = np.empty(len(values), dtype=np.int64)
     for i, value in enumerate(values.tolist()):

@@ -120,9 +120,12 @@ class Listed(Table):
 
     @cached_property
     def _by_column(self) -> _core.SparseTable:
-        by_column = self._matrix.tocsc()
+        found = self._matrix.tocsc()
+        # Made anew, without what the matrix believes of itself: whether it is sorted is looked up, not taken on trust.
+        arrays = [np.ascontiguousarray(a) for a in (found.data, found.indices, found.indptr)]
+        by_column = sparse.csc_array(tuple(arrays), shape=self.shape)
         if not by_column.has_canonical_format:
-            by_column = by_column.copy() if by_column is self._matrix else by_column
+            by_column = by_column.copy()
             by_column.sum_duplicates()
         return _core.SparseTable(*self.shape, by_column.data, by_column.indices, by_column.indptr)
 

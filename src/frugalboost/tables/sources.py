@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 BATCH_ROWS = 2**16
@@ -35,62 +34,79 @@ class Batches(ABC):
         """All batches from the beginning; of some columns, where the source can choose."""
 
 
-def as_batches(X: Any, y: Any = None, weights: Any = None, *, for_fit: bool = True) -> Batches | None:
+def as_batches(X: Any, y: Any = None, weights: Any = None, *, for_fit: bool = True, what: str = "X") -> Batches | None:
     """What X is a source of batches of, or None where it is a table."""
-    if isinstance(X, str | os.PathLike):
+    if isinstance(X, str | os.PathLike) or _are_paths(X):
         return ArrowBatches(_dataset(X), y, weights, for_fit)
     if type(X).__module__.startswith("pyarrow") and hasattr(X, "to_batches") and hasattr(X, "schema"):
         if not hasattr(X, "column_names"):  # a table has them, a dataset has not
             return ArrowBatches(X, y, weights, for_fit)
         return None
     if callable(X) and not hasattr(X, "__array__"):
-        return Iterated(X, y, weights, for_fit)
+        return Iterated(X, y, weights, for_fit, what)
     if isinstance(X, Iterator):
         if for_fit:
             raise TypeError(
-                "X is an iterator that can be read only once, and fit reads it twice. Give a list of batches, or a "
-                "function that returns a new iterator."
+                f"{what} is an iterator that can be read only once, and fit reads it twice. Give a list of batches, or "
+                "a function that returns a new iterator."
             )
-        return Iterated(lambda: X, y, weights, for_fit)
+        return Iterated(lambda: X, y, weights, for_fit, what)
     if isinstance(X, list | tuple):
-        return Iterated(lambda: X, y, weights, for_fit) if _are_batches(X) else None
+        return Iterated(lambda: X, y, weights, for_fit, what) if _are_batches(X) else None
     marks = ("shape", "__array__", "__dataframe__", "__arrow_c_stream__", "collect")
     is_table = any(hasattr(X, name) for name in marks)
     if isinstance(X, Iterable) and not is_table and not isinstance(X, dict | bytes | set):
-        return Iterated(lambda: X, y, weights, for_fit)
+        return Iterated(lambda: X, y, weights, for_fit, what)
     return None
 
 
+def _are_paths(X: Any) -> bool:
+    return isinstance(X, list | tuple) and len(X) > 0 and all(isinstance(p, str | os.PathLike) for p in X)
+
+
 def _are_batches(X: Sequence[Any]) -> bool:
-    """A list of tables, or of tuples that begin with one, rather than a list of rows."""
+    """A list of tables, or of tuples or lists that begin with one, rather than a list of rows."""
     first = X[0] if X else None
-    table = first[0] if isinstance(first, tuple) and first else first
-    return getattr(table, "ndim", 0) == 2 or len(getattr(table, "shape", ())) == 2
+    return _is_table(first[0] if isinstance(first, tuple | list) and first else first)
+
+
+def _is_table(X: Any) -> bool:
+    return len(getattr(X, "shape", ())) == 2
+
+
+def rows_of(X: Any) -> int:
+    """How many rows a batch has."""
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
 class Iterated(Batches):
     """Batches that a user's function or list gives: (X, y), (X, y, weights), or X alone where nothing is fitted."""
 
-    def __init__(self, make: Callable[[], Iterable[Any]], y: Any, weights: Any, for_fit: bool) -> None:
+    def __init__(self, make: Callable[[], Iterable[Any]], y: Any, weights: Any, for_fit: bool, what: str) -> None:
         if for_fit and (y is not None or weights is not None):
             raise ValueError(
-                "X comes in batches, so each batch must bring its own targets and weights: (X, y) or (X, y, weights). "
-                "Leave y and sample_weight out."
+                f"{what} comes in batches, so each batch must bring its own targets and weights: (X, y) or (X, y, "
+                "weights). Leave those of all rows out."
             )
         self._make, self._for_fit = make, for_fit
 
     def read(self, columns: Sequence[str] | None = None) -> Iterator[Batch]:
-        """All batches from the beginning."""
+        """All batches that have rows, from the beginning."""
         made = self._make()
         if not isinstance(made, Iterable):
             raise TypeError(f"The function that makes batches returned a {type(made).__name__}, which is no iterator.")
         for number, item in enumerate(made):
-            if isinstance(item, tuple) and (2 if self._for_fit else 1) <= len(item) <= 3:
-                yield Batch(*item)
-            elif self._for_fit:
-                raise ValueError(f"Batch {number} is not a tuple (X, y) or (X, y, weights).")
-            else:
-                yield Batch(item)
+            batch = self._batch(item, number)
+            if rows_of(batch.X):
+                yield batch
+
+    def _batch(self, item: Any, number: int) -> Batch:
+        several = isinstance(item, tuple) or (isinstance(item, list) and bool(item) and _is_table(item[0]))
+        if several and (2 if self._for_fit else 1) <= len(item) <= 3:
+            return Batch(*item)
+        if self._for_fit:
+            raise ValueError(f"Batch {number} is not a tuple (X, y) or (X, y, weights).")
+        return Batch(item)
 
 
 class ArrowBatches(Batches):
@@ -100,6 +116,8 @@ class ArrowBatches(Batches):
 
     def __init__(self, dataset: Any, y: Any, weights: Any, for_fit: bool) -> None:
         names = dataset.schema.names
+        if y is not None and isinstance(y, str) and y == weights:
+            raise ValueError(f"y and sample_weight are the same column, {y!r}.")
         for what, column in (("y", y), ("sample_weight", weights)):
             if column is None:
                 continue
@@ -110,13 +128,18 @@ class ArrowBatches(Batches):
         if for_fit and y is None:
             raise ValueError("X is read from files: name the column to predict, fit(path, y='...').")
         self._dataset, self._y, self._weights = dataset, y, weights
-        self.names = [n for n in names if n not in (y, weights)]
+        # The index that pandas wrote beside the columns is none of them.
+        index = [c for c in (dataset.schema.pandas_metadata or {}).get("index_columns", []) if isinstance(c, str)]
+        self.names = [n for n in names if n not in (y, weights, *index)]
         self.rows = _told(dataset.count_rows)
         self.bytes = sum(os.path.getsize(f) for f in getattr(dataset, "files", []) if os.path.exists(f)) or None
 
     def read(self, columns: Sequence[str] | None = None) -> Iterator[Batch]:
         """All batches from the beginning, of some columns or of all."""
         wanted = list(self.names if columns is None else columns)
+        lost = [n for n in wanted if n not in self._dataset.schema.names]
+        if lost:
+            raise ValueError(f"The files have no column {lost[0]!r}, which the model looks at.")
         targets = [c for c in (self._y, self._weights) if c is not None]
         batches = self._dataset.to_batches(
             columns=wanted + targets, batch_size=BATCH_ROWS, batch_readahead=1, fragment_readahead=1
@@ -146,16 +169,48 @@ def _values(table: Any, name: str) -> NDArray[Any]:
     return array
 
 
-def _dataset(path: str | os.PathLike[str]) -> Any:
-    """A Parquet file, or a folder of them, as a dataset."""
+def _dataset(paths: Any) -> Any:
+    """A Parquet file, a folder of them, or a list of files, as a dataset."""
     try:
         import pyarrow.dataset as ds
     except ImportError:
         raise ImportError("Reading Parquet files needs pyarrow: pip install 'frugalboost[parquet]'.") from None
-    path = os.fspath(path)
-    if not os.path.exists(path):
-        raise FileNotFoundError(f"There is no file or folder {path!r}.")
-    return _told(lambda: ds.dataset(path, format="parquet"))
+    single = isinstance(paths, str | os.PathLike)
+    found = [os.path.expanduser(os.fspath(p)) for p in ([paths] if single else paths)]
+    for path in found:
+        if not os.path.exists(path):
+            raise FileNotFoundError(
+                f"There is no file or folder {path!r}. For files elsewhere, give a pyarrow.dataset.dataset(...)."
+            )
+
+    def make(schema: Any = None) -> Any:
+        place = found[0] if single else found
+        return _told(lambda: ds.dataset(place, schema=schema, format="parquet", partitioning="hive"))
+
+    dataset = make()
+    if not dataset.files:
+        raise ValueError(f"There are no files in the folder {found[0]!r}.")
+    return dataset if len(dataset.files) == 1 else make(_schema_of_all(dataset))
+
+
+def _schema_of_all(dataset: Any) -> Any:
+    """Types that hold the values of all files; pyarrow by itself would bend all to those of the first one."""
+    import pyarrow
+
+    schemas = _told(lambda: [(f.path, f.physical_schema) for f in dataset.get_fragments()])
+    first = schemas[0][1]
+    for path, schema in schemas:
+        differ = set(schema.names) ^ set(first.names)
+        if differ:
+            name = min(differ)
+            lacks = path if name not in schema.names else schemas[0][0]
+            raise ValueError(f"The files do not have the same columns: {lacks} lacks {name!r}.")
+    try:
+        together = pyarrow.unify_schemas([schema for _, schema in schemas], promote_options="permissive")
+    except pyarrow.ArrowException as error:
+        raise ValueError(f"The files do not fit together: {str(error).splitlines()[0]}") from None
+    fields = [together.field(f.name) if f.name in together.names else f for f in dataset.schema]
+    return pyarrow.schema(fields, metadata=dataset.schema.metadata)
 
 
 def _told(work: Callable[[], Any]) -> Any:
@@ -171,11 +226,3 @@ def _told(work: Callable[[], Any]) -> Any:
 
 def _some(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
-
-
-def as_vector(parts: Sequence[Any], what: str) -> NDArray[Any]:
-    """Targets or weights of all batches."""
-    arrays = [np.asarray(p) for p in parts]
-    if any(a.ndim != 1 for a in arrays):
-        raise ValueError(f"{what} of a batch must have one dimension.")
-    return np.concatenate(arrays) if arrays else np.zeros(0)
