@@ -32,25 +32,53 @@ def bytes_of(model):
     )
 
 
+def binned(X, cuts, offsets):
+    """The table in bins, all columns dense."""
+    matrix = _core.BinnedMatrix(len(X), cuts, offsets, np.zeros(X.shape[1], dtype=np.uint8), None)
+    matrix.fill(_core.Table(X), np.arange(len(X)), 1)
+    return matrix
+
+
+def seen(matrix):
+    """What trees see of every cell: on which side of many thresholds it lies, and of missing values."""
+    out = []
+    for c in range(matrix.shape[1]):
+        for threshold in np.linspace(-4, 4, 81):
+            stump = _core.Trees(
+                np.zeros(1),
+                np.array([0, 3]),
+                np.array([c, -1, -1], dtype=np.int32),
+                np.array([1, -1, -1], dtype=np.int32),
+                np.array([threshold < 0, 0, 0], dtype=np.uint8),
+                np.array([threshold, 0, 0]),
+                np.array([0.0, 1, 2]),
+                np.full(3, -1, dtype=np.int32),
+                np.zeros(0, dtype=np.uint8),
+            )
+            raw = np.zeros((1, matrix.shape[0]))
+            _core.add_trees(stump, matrix, 0, 1, raw, 1)
+            out.append(raw[0])
+    return np.array(out)
+
+
 @given(st.integers(0, 10_000))
 def test_a_part_of_a_binned_table_is_that_part_binned(seed):
     rng = np.random.default_rng(seed)
-    n, d = int(rng.integers(2, 40)), int(rng.integers(1, 20))
-    X = np.round(rng.normal(size=(n, d)), 1)
+    n, d = int(rng.integers(2, 40)), int(rng.integers(1, 10))
+    X = np.round(rng.normal(size=(n, d)), 1) * (rng.random((n, d)) < rng.choice([0.1, 1.0]))
     X[rng.random(X.shape) < 0.1] = np.nan
-    thresholds = Thresholds.find(Plain(X), None, 8, 1)
+    found = Thresholds.find(Plain(X), None, 8, 1)
     columns = rng.permutation(d)[: int(rng.integers(1, d + 1))]
-    rows = np.sort(rng.permutation(n)[: int(rng.integers(1, n + 1))])
-    taken = thresholds.bin(Plain(X), 1).take(columns, rows, 2)
-    o = thresholds.offsets
-    part = Thresholds(
-        np.concatenate([thresholds.cuts[o[c] : o[c + 1]] for c in columns]),
-        np.concatenate([[0], np.cumsum([o[c + 1] - o[c] for c in columns])]).astype(np.int64),
-    )
-    fresh = part.bin(Plain(X[np.ix_(rows, columns)]), 1)
-    np.testing.assert_array_equal(taken.bytes, fresh.bytes)
+    rows = rng.permutation(n)[: int(rng.integers(1, n + 1))]
+    cuts = [found.cuts[found.offsets[c] : found.offsets[c + 1]] for c in columns]
+    offsets = np.concatenate([[0], np.cumsum([len(c) for c in cuts])]).astype(np.int64)
+    fresh = binned(np.ascontiguousarray(X[np.ix_(rows, columns)]), np.concatenate(cuts), offsets)
+    whole = binned(X, found.cuts, found.offsets)
+    np.testing.assert_array_equal(whole.take(columns, rows, 2).bytes, fresh.bytes)
+    whole.list_sparse(2)  # some columns may be listed now: the same values, stored in another way
+    np.testing.assert_array_equal(seen(whole.take(columns, rows, 2)), seen(fresh))
     with pytest.raises(ValueError, match="no such row or column"):
-        thresholds.bin(Plain(X), 1).take(np.array([d]), None, 1)
+        whole.take(np.array([d]), None, 1)
 
 
 def loss_without(model, X, y, hidden):
