@@ -80,6 +80,10 @@ void bind_params(nb::module_& m) {
   nb::enum_<LeafValues>(m, "LeafValues").value("newton", LeafValues::newton).value("gradient", LeafValues::gradient);
   nb::enum_<Init>(m, "Init").value("prior", Init::prior).value("zero", Init::zero);
   nb::enum_<Stop>(m, "Stop").value("paid", Stop::paid).value("never", Stop::never);
+  nb::enum_<Screening>(m, "Screening")
+      .value("off", Screening::off)
+      .value("exact", Screening::exact)
+      .value("probable", Screening::probable);
   nb::class_<Params>(m, "Params")
       .def(nb::init<>())
       .def_rw("mu", &Params::mu)
@@ -94,7 +98,8 @@ void bind_params(nb::module_& m) {
       .def_rw("stop", &Params::stop)
       .def_rw("early_stopping", &Params::early_stopping)
       .def_rw("n_iter_no_change", &Params::n_iter_no_change)
-      .def_rw("tol", &Params::tol);
+      .def_rw("tol", &Params::tol)
+      .def_rw("screening", &Params::screening);
   nb::class_<PyProgress>(m, "Progress")
       .def(nb::init<>())
       .def_rw("iterations", &PyProgress::iterations)

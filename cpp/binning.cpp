@@ -268,6 +268,24 @@ void BinnedMatrix::gather(size_t column, std::span<const Row> rows, std::uint8_t
   }
 }
 
+void BinnedMatrix::copy(size_t column, size_t begin, size_t end, std::uint8_t* out, size_t step) const {
+  if (place_[column] >= 0) {
+    const std::uint8_t* bins = dense_at(column);
+    for (size_t r = begin; r < end; ++r) out[(r - begin) * step] = bins[r * kLanes];
+    return;
+  }
+  const SparseColumn s = listed(static_cast<size_t>(~place_[column]));
+  for (size_t r = begin; r < end; ++r) out[(r - begin) * step] = s.usual_bin;
+  for (auto at = std::lower_bound(s.rows.begin(), s.rows.end(), begin); at != s.rows.end() && *at < end; ++at)
+    out[(*at - begin) * step] = s.bins[at - s.rows.begin()];
+}
+
+Lanes BinnedMatrix::lanes() const {
+  Lanes lanes{rows_, dense_, {}};
+  for (size_t g = 0; g < groups(); ++g) lanes.groups.push_back(bins_.get() + g * kLanes * rows_);
+  return lanes;
+}
+
 void BinnedMatrix::read(size_t column, size_t begin, size_t end, double* out) const {
   const auto cuts = thresholds_.of(column);
   const bool named = categorical(column);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fixed_point.hpp"
+#include "lanes.hpp"
 #include "sparse.hpp"
 #include "summary.hpp"
 #include "table.hpp"
@@ -51,7 +52,6 @@ class ThresholdFinder {
 // rows whose bin is not that of zero are listed.
 class BinnedMatrix : public Source {
  public:
-  static constexpr int kLanes = 8;
   using Bytes = std::shared_ptr<std::uint8_t[]>;
 
   // All columns dense and nothing filled in yet. `memory`, where given, holds bytes_needed(rows, columns) zeros.
@@ -85,13 +85,14 @@ class BinnedMatrix : public Source {
   // Bins of some rows, given in ascending order.
   void gather(size_t column, std::span<const Row> rows, std::uint8_t* out) const;
   int bin(size_t column, size_t row) const;
+  // Bins of rows [begin, end), `step` bytes apart.
+  void copy(size_t column, size_t begin, size_t end, std::uint8_t* out, size_t step) const;
 
   // Dense columns, by their place in the groups.
   size_t dense() const { return dense_.size(); }
   size_t dense_column(size_t place) const { return dense_[place]; }
   size_t groups() const { return (dense() + kLanes - 1) / kLanes; }
-  int lanes(size_t group) const { return static_cast<int>(std::min<size_t>(kLanes, dense() - group * kLanes)); }
-  const std::uint8_t* group(size_t g) const { return bins_.get() + g * kLanes * rows_; }
+  Lanes lanes() const;
 
   // Sparse columns, by their number among them: rows whose bin is not `usual_bin`, ascending, and their bins.
   struct SparseColumn {

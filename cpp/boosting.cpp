@@ -123,10 +123,10 @@ class Booster {
     bool any_split = false;
     for (int k = 0; k < outputs(); ++k) {
       double* raw = raw_.data() + static_cast<size_t>(k) * rows();
-      std::vector<ColumnSplit> root_splits;
+      std::vector<double> gains(first ? ledger_.features() : 0, 0.0);
       loss_.derivatives(train_.target, raw_.data(), k, g_.data(), h_.data(), context_);
       gradients_.set(g_, *train_.target.weights, context_);
-      Tree tree = grower.grow(gradients_, context_, first ? &root_splits : nullptr);
+      Tree tree = grower.grow(k, gradients_, context_, first ? &gains : nullptr);
       set_leaf_values(tree, grower.leaves(), grower.partition(), train_.target, raw, g_, h_, loss_, params_, context_);
       add_leaf_values(tree, grower.leaves(), grower.partition(), raw, context_);
       if (validation_)
@@ -134,7 +134,7 @@ class Booster {
                  context_);
       out_.ensemble.add(tree);
       any_split = any_split || tree.nodes() > 1;
-      for (size_t f = 0; f < root_splits.size(); ++f) root_gain[f] = std::max(root_gain[f], root_splits[f].gain);
+      for (size_t f = 0; f < gains.size(); ++f) root_gain[f] = std::max(root_gain[f], gains[f]);
     }
     ++out_.iterations;
     out_.purchase_iterations.insert(out_.purchase_iterations.end(), ledger_.purchases().size() - owned_before,

@@ -11,38 +11,36 @@ Grower::Grower(const BinnedMatrix& X, const Weights& weights, const Params& para
       params_(params),
       ledger_(ledger),
       mu_(mu),
-      search_(X, weights, params.min_samples_leaf),
+      search_(X, weights, params, ledger, mu),
       partition_(X.rows()) {}
 
-Grower::Level Grower::root(Tree& tree, const GridGradients& gradients) const {
+Level Grower::root(Tree& tree, const GridGradients& gradients) const {
   OpenNode node;
   node.end = static_cast<Row>(X_.rows());
   node.gradient = gradients.total;
   node.weight = weights_.total;
   node.id = tree.add(scaled(static_cast<double>(node.weight), -weights_.shift));
-  Siblings alone{node, OpenNode{}, search_.can_split(node) ? 0 : -1, -1};
+  Siblings alone{node, OpenNode{}, search_.can_split(node) ? 0 : -1, -1, 0, {}, {}};
   return {{node}, {alone}};
 }
 
 Grower::Offer Grower::best_offer(int node) const {
-  Offer best{-kInfinity, 0.0, -1, node, false};
-  const ColumnSplit* splits = splits_.data() + static_cast<size_t>(node) * X_.columns();
-  for (size_t c = 0; c < X_.columns(); ++c) {
-    if (!(splits[c].gain > 0) || !ledger_.can_buy(c)) continue;
-    const double price = ledger_.price(c);
-    const double net = price > 0 ? splits[c].gain - mu_ * price : splits[c].gain;  // mu may be infinite
-    const Offer offer{net, price, static_cast<int>(c), node, ledger_.owned(c)};
+  Offer best{-kInfinity, 0.0, -1, node, false, {}};
+  for (const Candidate& candidate : search_.candidates(node)) {
+    const auto c = static_cast<size_t>(candidate.column);
+    if (!ledger_.can_buy(c)) continue;
+    const double price = ledger_.price(c), gain = candidate.split.gain;
+    const double net = price > 0 ? gain - mu_ * price : gain;  // mu may be infinite
+    const Offer offer{net, price, candidate.column, node, ledger_.owned(c), candidate.split};
     if (best.column < 0 || better(offer, best)) best = offer;
   }
   return best;
 }
 
 // Larger net gain first. Ties: what is owned, the lower price, column, threshold, node.
-bool Grower::better(const Offer& a, const Offer& b) const {
+bool Grower::better(const Offer& a, const Offer& b) {
   if (a.net != b.net) return a.net > b.net;
-  auto rest = [&](const Offer& o) {
-    return std::tuple(!o.owned, o.price, o.column, split_of(o.node, o.column).bin, o.node);
-  };
+  auto rest = [](const Offer& o) { return std::tuple(!o.owned, o.price, o.column, o.split.bin, o.node); };
   return rest(a) < rest(b);
 }
 
@@ -50,16 +48,15 @@ bool Grower::pays(const Offer& offer) const {
   return offer.column >= 0 && (params_.stop == Stop::never || offer.net > 0);
 }
 
-// Offers of the open nodes, best first; nodes that can't be split are left out.
+// Offers of the open nodes, best first; those of nodes that have none yet come last.
 void Grower::rank(std::vector<Offer>& open) const {
   for (auto& offer : open) offer = best_offer(offer.node);
-  std::erase_if(open, [](const Offer& o) { return o.column < 0; });
-  std::sort(open.begin(), open.end(), [&](const Offer& a, const Offer& b) { return better(a, b); });
+  std::sort(open.begin(), open.end(), better);
 }
 
 // The splits of one level. The node with the best offer goes first; a purchase changes prices, so every node
 // still open is then judged anew, always from raw gains.
-std::vector<Grower::Offer> Grower::choose(size_t nodes) {
+std::vector<Grower::Offer> Grower::choose(size_t nodes, Context& context) {
   std::vector<Offer> open(nodes), chosen;
   for (size_t i = 0; i < nodes; ++i) open[i].node = static_cast<int>(i);
   rank(open);
@@ -68,8 +65,11 @@ std::vector<Grower::Offer> Grower::choose(size_t nodes) {
     const Offer made = open[next++];
     chosen.push_back(made);
     if (made.owned) continue;
-    ledger_.buy(static_cast<size_t>(made.column), split_of(made.node, made.column).gain);
+    ledger_.buy(static_cast<size_t>(made.column), made.split.gain);
     open.erase(open.begin(), open.begin() + static_cast<std::ptrdiff_t>(next));
+    std::vector<int> still_open;
+    for (const Offer& offer : open) still_open.push_back(offer.node);
+    search_.bought(static_cast<size_t>(made.column), still_open, context);
     rank(open);
     next = 0;
   }
@@ -78,13 +78,13 @@ std::vector<Grower::Offer> Grower::choose(size_t nodes) {
 }
 
 // Which bins go left.
-ChosenSplit Grower::described(const OpenNode& node, const Offer& offer, const GridGradients& gradients) const {
-  const ColumnSplit& best = split_of(offer.node, offer.column);
+ChosenSplit Grower::described(const OpenNode& node, const Offer& offer) const {
+  const ColumnSplit& best = offer.split;
   const auto column = static_cast<size_t>(offer.column);
   ChosenSplit split{node, offer.column, best.bin, best.missing == MissingSide::left, {}, {}, {}, {}};
   const auto bins = static_cast<size_t>(X_.value_bins(column));
   if (X_.categorical(column)) {
-    const LevelGroups levels = search_.levels_of(node, column, partition_, gradients);
+    const LevelGroups levels = search_.levels_of(node, column);
     for (size_t b = 0; b < bins; ++b) {
       split.no_rows[b] = levels.group_of_bin[b] < 0;
       split.goes_left[b] = split.no_rows[b] ? split.missing_left : levels.group_of_bin[b] <= split.bin;
@@ -99,11 +99,16 @@ ChosenSplit Grower::described(const OpenNode& node, const Offer& offer, const Gr
 std::vector<ChosenSplit> Grower::part(const Level& level, const std::vector<Offer>& chosen,
                                       const GridGradients& gradients, Context& context) {
   std::vector<ChosenSplit> splits;
-  for (const Offer& offer : chosen)
-    splits.push_back(described(level.nodes[static_cast<size_t>(offer.node)], offer, gradients));
-  partition_.split(splits, X_, gradients, weights_, context);
+  for (const Offer& offer : chosen) splits.push_back(described(level.nodes[static_cast<size_t>(offer.node)], offer));
+  const RowPartition::Bins bins = [&](const ChosenSplit& split, std::span<const Row> rows, std::uint8_t* out) {
+    X_.gather(static_cast<size_t>(split.column), rows, out);
+  };
+  partition_.split(splits, bins, gradients, weights_, context);
+  std::vector<int> nodes;
+  for (const Offer& offer : chosen) nodes.push_back(offer.node);
+  search_.split(splits, nodes, context);
   for (size_t i = 0; i < splits.size(); ++i) {
-    if (split_of(chosen[i].node, chosen[i].column).missing != MissingSide::unseen) continue;
+    if (chosen[i].split.missing != MissingSide::unseen) continue;
     splits[i].missing_left = splits[i].left.weight >= splits[i].right.weight;  // nothing learned: the heavier side
   }
   return splits;
@@ -130,12 +135,17 @@ void Grower::write(ChosenSplit& split, double gain, Tree& tree) const {
   tree.left[id] = split.left.id;
 }
 
-Grower::Level Grower::children(const Level& level, const std::vector<Offer>& chosen,
-                               const std::vector<ChosenSplit>& splits) const {
-  std::vector<int> histogram(level.nodes.size(), -1);
+Level Grower::children(const Level& level, const std::vector<Offer>& chosen,
+                       const std::vector<ChosenSplit>& splits) const {
+  std::vector<int> owned(level.nodes.size(), -1), all(level.nodes.size(), -1);
   for (const auto& pair : level.pairs) {
-    if (pair.small_slot >= 0) histogram[static_cast<size_t>(pair.small_slot)] = pair.small_histogram;
-    if (pair.large_slot >= 0) histogram[static_cast<size_t>(pair.large_slot)] = pair.large_histogram;
+    auto keep = [&](int slot, int of_owned, int of_all) {
+      if (slot < 0) return;
+      owned[static_cast<size_t>(slot)] = of_owned;
+      all[static_cast<size_t>(slot)] = of_all;
+    };
+    keep(pair.small_slot, pair.owned.small, pair.all.small);
+    keep(pair.large_slot, pair.owned.large, pair.all.large);
   }
   Level next;
   for (size_t i = 0; i < splits.size(); ++i) {
@@ -146,31 +156,38 @@ Grower::Level Grower::children(const Level& level, const std::vector<Offer>& cho
     };
     const int left = slot(split.left), right = slot(split.right);
     const bool left_small = split.left.rows() <= split.right.rows();
-    Siblings pair =
-        left_small ? Siblings{split.left, split.right, left, right} : Siblings{split.right, split.left, right, left};
-    pair.parent_histogram = histogram[static_cast<size_t>(chosen[i].node)];
+    Siblings pair = left_small ? Siblings{split.left, split.right, left, right, 0, {}, {}}
+                               : Siblings{split.right, split.left, right, left, 0, {}, {}};
+    const auto parent = static_cast<size_t>(chosen[i].node);
+    pair.parent_squares = level.nodes[parent].squares;
+    pair.owned.parent = owned[parent];
+    pair.all.parent = all[parent];
     next.pairs.push_back(pair);
   }
   return next;
 }
 
-Tree Grower::grow(const GridGradients& gradients, Context& context, std::vector<ColumnSplit>* root_splits) {
+Tree Grower::grow(int output, const GridGradients& gradients, Context& context, std::vector<double>* root_gains) {
   Tree tree;
   leaves_.clear();
   partition_.reset(context);
+  search_.begin_tree(output, partition_, gradients, context);
   Level level = root(tree, gradients);
   for (int depth = 0; !level.nodes.empty(); ++depth) {
     std::vector<Offer> chosen;
     if (depth < params_.max_depth) {
-      splits_.assign(level.nodes.size() * X_.columns(), ColumnSplit{});
-      search_.search(level.pairs, depth + 1 < params_.max_depth, partition_, gradients, splits_, context);
-      if (depth == 0 && root_splits) *root_splits = splits_;
-      chosen = choose(level.nodes.size());
+      const bool everything = depth == 0 && root_gains;
+      search_.level(level, depth + 1 < params_.max_depth, everything, context);
+      for (size_t i = 0; everything && i < search_.candidates(0).size(); ++i) {
+        const Candidate& found = search_.candidates(0)[i];
+        (*root_gains)[static_cast<size_t>(found.column)] = found.split.gain;
+      }
+      chosen = choose(level.nodes.size(), context);
     }
     std::vector<ChosenSplit> splits = part(level, chosen, gradients, context);
     for (size_t i = 0, next = 0; i < level.nodes.size(); ++i) {
       if (next < chosen.size() && chosen[next].node == static_cast<int>(i)) {
-        write(splits[next], split_of(chosen[next].node, chosen[next].column).gain, tree);
+        write(splits[next], chosen[next].split.gain, tree);
         ++next;
       } else {
         leaves_.push_back({level.nodes[i].id, level.nodes[i]});

@@ -8,7 +8,6 @@
 namespace frugal {
 namespace {
 
-constexpr int kLanes = BinnedMatrix::kLanes;
 constexpr size_t kAhead = 16;  // rows of a node lie apart: ask for them this many rows early
 
 inline std::uint64_t load_bins(const std::uint8_t* group, size_t row) {
@@ -66,37 +65,39 @@ constexpr Add kWeighted[kLanes] = {add_weighted<1, Listed>, add_weighted<2, List
 
 }  // namespace
 
-Histograms::Histograms(const BinnedMatrix& X, bool weighted)
-    : X_(X), weighted_(weighted), words_per_cell_(weighted || X.rows() > static_cast<size_t>(kCountMask) ? 2 : 1) {
+Histograms::Histograms(const BinnedMatrix& X, Lanes lanes, bool weighted)
+    : lanes_(std::move(lanes)),
+      weighted_(weighted),
+      words_per_cell_(weighted || X.rows() > static_cast<size_t>(kCountMask) ? 2 : 1) {
   // Groups are worked on by different threads, so each starts on a line of its own.
   size_t at = 0;
-  for (size_t p = 0; p < X.dense(); ++p) {
+  for (size_t p = 0; p < lanes_.places(); ++p) {
     if (p % kLanes == 0) at = whole_lines(at);
     offsets_.push_back(at);
-    at += static_cast<size_t>(X.cells(X.dense_column(p)) * words_per_cell_);
+    at += static_cast<size_t>(X.cells(lanes_.columns[p]) * words_per_cell_);
   }
   offsets_.push_back(whole_lines(at));
-  for (size_t g = 0; g < X.groups(); ++g) most_group_words_ = std::max(most_group_words_, group_words(g));
+  for (size_t g = 0; g < lanes_.groups.size(); ++g) most_group_words_ = std::max(most_group_words_, group_words(g));
 }
 
 size_t Histograms::group_words(size_t g) const {
-  return offsets_[std::min(X_.dense(), (g + 1) * kLanes)] - group_begin(g);
+  return offsets_[std::min(lanes_.places(), (g + 1) * kLanes)] - group_begin(g);
 }
 
 void Histograms::build(const NodeRows& rows, size_t group, std::int64_t* cells, std::int64_t* scratch) const {
   std::fill_n(cells, group_words(group), 0);
   if (!weighted_ && !one_word()) return add_in_stretches(rows, group, cells, scratch);
   std::int64_t* base[kLanes];
-  const int lanes = X_.lanes(group);
+  const int lanes = lanes_.width(group);
   for (int c = 0; c < lanes; ++c) base[c] = cells + offsets_[group * kLanes + c] - group_begin(group);
   const Add* add =
       weighted_ ? (rows.rows ? kWeighted<true> : kWeighted<false>) : (rows.rows ? kOneWord<true> : kOneWord<false>);
-  add[lanes - 1](rows, X_.group(group), base);
+  add[lanes - 1](rows, lanes_.groups[group], base);
 }
 
 void Histograms::add_in_stretches(const NodeRows& rows, size_t group, std::int64_t* cells,
                                   std::int64_t* scratch) const {
-  const int lanes = X_.lanes(group);
+  const int lanes = lanes_.width(group);
   const size_t count = group_words(group) / 2;
   std::int64_t* base[kLanes];
   for (int c = 0; c < lanes; ++c) base[c] = scratch + (offsets_[group * kLanes + c] - group_begin(group)) / 2;
@@ -104,7 +105,7 @@ void Histograms::add_in_stretches(const NodeRows& rows, size_t group, std::int64
   for (size_t begin = 0; begin < rows.count; begin += kCountMask) {
     size_t end = std::min<size_t>(rows.count, begin + kCountMask);
     std::fill_n(scratch, count, 0);
-    add(rows.part(begin, end), X_.group(group), base);
+    add(rows.part(begin, end), lanes_.groups[group], base);
     for (size_t i = 0; i < count; ++i) {
       cells[2 * i] += scratch[i] >> kCountBits;
       cells[2 * i + 1] += scratch[i] & kCountMask;

@@ -30,13 +30,14 @@ struct NodeRows {
 
 class Histograms {
  public:
-  Histograms(const BinnedMatrix& X, bool weighted);
+  Histograms(const BinnedMatrix& X, Lanes lanes, bool weighted);
 
   size_t words() const { return offsets_.back(); }  // of a whole node
   size_t column_begin(size_t place) const { return offsets_[place]; }
-  size_t group_begin(size_t g) const { return offsets_[g * BinnedMatrix::kLanes]; }
+  size_t group_begin(size_t g) const { return offsets_[g * kLanes]; }
   size_t group_words(size_t g) const;
   size_t most_group_words() const { return most_group_words_; }
+  const Lanes& lanes() const { return lanes_; }
   bool one_word() const { return words_per_cell_ == 1; }
 
   // Fills the cells of one group of columns. `scratch` is this thread's, most_group_words() long.
@@ -45,7 +46,7 @@ class Histograms {
  private:
   void add_in_stretches(const NodeRows& rows, size_t group, std::int64_t* cells, std::int64_t* scratch) const;
 
-  const BinnedMatrix& X_;
+  Lanes lanes_;
   bool weighted_;
   int words_per_cell_;
   std::vector<size_t> offsets_;

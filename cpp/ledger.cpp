@@ -16,7 +16,11 @@ void Ledger::settle(const Purchase& purchase) {
   paid_ += purchase.price;
   owned_[f] = 1;
   for (auto& rule : rules_) rule->bought(f, owned_);
+  const std::vector<double> before = prices_;
   add_up();
+  something_fell_ = false;
+  for (size_t g = 0; g < prices_.size() && !something_fell_; ++g)
+    something_fell_ = !owned_[g] && prices_[g] < before[g];
 }
 
 void Ledger::add_up() {

@@ -37,6 +37,8 @@ class Ledger {
   // Takes over what an earlier fit owned, at the price it paid then.
   void restore(const Purchase& purchase) { settle(purchase); }
 
+  // Whether the last purchase made anything else cheaper.
+  bool something_fell() const { return something_fell_; }
   double paid() const { return paid_; }
   const std::vector<Purchase>& purchases() const { return purchases_; }
 
@@ -49,6 +51,7 @@ class Ledger {
   std::vector<std::uint8_t> owned_;
   std::vector<Purchase> purchases_;
   double budget_, paid_ = 0.0;
+  bool something_fell_ = false;
 };
 
 // Buys some features by the rules, as far as possible in the order given: what has no price yet, because it waits for

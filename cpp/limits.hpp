@@ -19,6 +19,8 @@ inline constexpr std::size_t kSummaryRows = 7;
 inline constexpr std::size_t kSummaryColumns = 3;
 inline constexpr std::size_t kSparseShare = 2;
 inline constexpr int kSparseSlots = 2;
+inline constexpr std::size_t kSampleLeastRows = 8;
+inline constexpr std::size_t kSampleShare = 2;
 #else
 // A histogram cell of one word holds the gradient sum above this many bits of row count.
 inline constexpr int kCountBits = 18;
@@ -40,7 +42,13 @@ inline constexpr std::size_t kSummaryColumns = 32;
 inline constexpr std::size_t kSparseShare = 8;
 // Nodes whose histograms of a sparse column are summed in one pass over it.
 inline constexpr int kSparseSlots = 64;
+// Tables of fewer rows are not sampled; of others one row in so many is.
+inline constexpr std::size_t kSampleLeastRows = 20000;
+inline constexpr std::size_t kSampleShare = 4;
 #endif
+
+// How probable it may be that a fit with screening="auto" misses a column that it should have bought.
+inline constexpr double kMissProbability = 1e-6;
 
 inline constexpr std::int64_t kCountMask = (std::int64_t{1} << kCountBits) - 1;
 

@@ -19,10 +19,10 @@ struct Part {
 // Left rows go to the front of the chunk's place in `out`, right rows behind them. Both sides are written for every
 // row and only one moves on: a branch would be guessed wrong half the time.
 template <bool Weighted>
-void part(Part& chunk, const ChosenSplit& split, const BinnedMatrix& X, const GridGradients& gradients,
+void part(Part& chunk, const ChosenSplit& split, const RowPartition::Bins& bins_of, const GridGradients& gradients,
           const Weights& weights, const Row* rows, Row* out) {
   std::uint8_t bins[kPartitionRows];
-  X.gather(static_cast<size_t>(split.column), {rows + chunk.at.begin, rows + chunk.at.end}, bins);
+  bins_of(split, {rows + chunk.at.begin, rows + chunk.at.end}, bins);
   Row right[kPartitionRows];
   Row* left = out + chunk.at.begin;
   Row rights = 0;
@@ -86,7 +86,7 @@ void RowPartition::reset(Context& context) {
   });
 }
 
-void RowPartition::split(std::span<ChosenSplit> splits, const BinnedMatrix& X, const GridGradients& gradients,
+void RowPartition::split(std::span<ChosenSplit> splits, const Bins& bins, const GridGradients& gradients,
                          const Weights& weights, Context& context) {
   std::vector<Part> parts;
   for (const Chunk& chunk : cut(splits, kPartitionRows, [](const ChosenSplit& s) { return s.node; }))
@@ -95,7 +95,7 @@ void RowPartition::split(std::span<ChosenSplit> splits, const BinnedMatrix& X, c
   for (const auto& s : splits) work += 3.0 * s.node.rows();
   const auto part_chunk = weights.uniform() ? part<false> : part<true>;
   context.parallel_for(parts.size(), work, [&](size_t i, int) {
-    part_chunk(parts[i], splits[parts[i].at.owner], X, gradients, weights, rows_.data(), moved_.data());
+    part_chunk(parts[i], splits[parts[i].at.owner], bins, gradients, weights, rows_.data(), moved_.data());
   });
   place(parts, splits);
   context.parallel_for(parts.size(), work, [&](size_t i, int) { settle(parts[i], moved_.data(), rows_.data()); });

@@ -1,6 +1,8 @@
 // Which rows are in which node: one list of rows in which every node is a stretch.
 #pragma once
 
+#include <array>
+#include <functional>
 #include <vector>
 
 #include "binning.hpp"
@@ -29,9 +31,11 @@ class RowPartition {
   const Row* rows() const { return rows_.data(); }
   const Row* rows(const OpenNode& node) const { return rows_.data() + node.begin; }
 
+  // Writes the bins of some rows in the column of a split.
+  using Bins = std::function<void(const ChosenSplit& split, std::span<const Row> rows, std::uint8_t* out)>;
   // Rows keep their order on both sides, so every node's rows stay ascending.
-  void split(std::span<ChosenSplit> splits, const BinnedMatrix& X, const GridGradients& gradients,
-             const Weights& weights, Context& context);
+  void split(std::span<ChosenSplit> splits, const Bins& bins, const GridGradients& gradients, const Weights& weights,
+             Context& context);
 
  private:
   std::vector<Row> rows_, moved_;

@@ -19,6 +19,7 @@ enum class MuUnit { share, absolute };
 enum class LeafValues { newton, gradient };
 enum class Init { prior, zero };
 enum class Stop { paid, never };
+enum class Screening { off, exact, probable };
 
 // Everything a user can set that reaches the core; travels whole.
 struct Params {
@@ -35,6 +36,7 @@ struct Params {
   bool early_stopping = false;
   int n_iter_no_change = 20;
   double tol = 0.0;
+  Screening screening = Screening::off;
 };
 
 enum class MissingSide : std::uint8_t { unseen, left, right };
@@ -52,6 +54,7 @@ struct OpenNode {
   Row begin = 0, end = 0;
   std::int64_t gradient = 0;  // exact sum over the rows, in fixed-point units
   std::int64_t weight = 0;
+  Wide squares = 0;  // sum of weight * gradient^2, where somebody asked for it
   Row rows() const { return end - begin; }
 };
 

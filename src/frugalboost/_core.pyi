@@ -115,6 +115,13 @@ class Stop(enum.Enum):
 
     never = 1
 
+class Screening(enum.Enum):
+    off = 0
+
+    exact = 1
+
+    probable = 2
+
 class Params:
     def __init__(self) -> None: ...
 
@@ -195,6 +202,12 @@ class Params:
 
     @tol.setter
     def tol(self, arg: float, /) -> None: ...
+
+    @property
+    def screening(self) -> Screening: ...
+
+    @screening.setter
+    def screening(self, arg: Screening, /) -> None: ...
 
 class Progress:
     def __init__(self) -> None: ...

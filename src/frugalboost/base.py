@@ -93,6 +93,7 @@ class GBFSBase(Selector, BaseEstimator):  # type: ignore[misc]
     leaf_values: str
     init: str
     stop: str
+    screening: str
     n_features_to_select: int | None
     refit: bool | str
     average: int
@@ -123,6 +124,7 @@ class GBFSBase(Selector, BaseEstimator):  # type: ignore[misc]
         "leaf_values": [StrOptions({"newton", "gradient"})],
         "init": [StrOptions({"prior", "zero"})],
         "stop": [StrOptions({"paid", "never"})],
+        "screening": [StrOptions({"auto", "exact", "off"})],
         "loss": [str, BuiltIn, HasMethods(["gradient", "curvature"])],
         "n_features_to_select": [Interval(Integral, 0, None, closed="left"), None],
         "refit": ["boolean", StrOptions({"auto"})],

@@ -12,7 +12,9 @@ _ENUMS = {
     "leaf_values": _core.LeafValues,
     "init": _core.Init,
     "stop": _core.Stop,
+    "screening": _core.Screening,
 }
+_NAMES = {"auto": "probable"}  # where the core has another word for it
 LARGEST_INT = 2**31 - 1  # the core counts in 32 bits; more of anything than that is no limit at all
 
 
@@ -33,6 +35,7 @@ class Params:
     early_stopping: bool
     n_iter_no_change: int
     tol: float
+    screening: str = "off"
 
     @classmethod
     def of(cls, estimator: object) -> Params:
@@ -46,6 +49,7 @@ class Params:
         for field in fields(self):
             value = getattr(self, field.name)
             enum = _ENUMS.get(field.name)
+            value = _NAMES.get(value, value) if enum else value
             setattr(core, field.name, getattr(enum, value) if enum else value)
         return core
 

@@ -1,0 +1,53 @@
+#include "node_rows.hpp"
+
+#include <algorithm>
+
+namespace frugal {
+
+void OrderedRows::begin_level(const RowPartition& partition, const GridGradients& gradients) {
+  partition_ = &partition;
+  gradients_ = &gradients;
+  known_.clear();
+}
+
+NodeRows OrderedRows::of(const OpenNode& node, Context& context) {
+  const size_t all = gradients_->q.size();
+  if (node.rows() == all)
+    return {nullptr, 0, gradients_->q.data(), weights_.uniform() ? nullptr : weights_.units.data(), all};
+  const Row* rows = partition_->rows(node);
+  const bool known = std::any_of(known_.begin(), known_.end(),
+                                 [&](const auto& k) { return k.first <= node.begin && node.end <= k.second; });
+  if (!known) {
+    known_.emplace_back(node.begin, node.end);
+    q_.resize(all);
+    if (!weights_.uniform()) units_.resize(all);
+    context.over_blocks(node.rows(), 16384, 1.0, [&](size_t begin, size_t end, size_t) {
+      for (size_t i = begin; i < end; ++i) q_[node.begin + i] = gradients_->q[rows[i]];
+      if (weights_.uniform()) return;
+      for (size_t i = begin; i < end; ++i) units_[node.begin + i] = weights_.units[rows[i]];
+    });
+  }
+  return {rows, 0, q_.data() + node.begin, weights_.uniform() ? nullptr : units_.data() + node.begin, node.rows()};
+}
+
+Wide OrderedRows::squares(const OpenNode& node, Context& context) {
+  const NodeRows rows = of(node, context);
+  constexpr size_t kBlock = 2048;  // products of two numbers below 2^26 add up to less than 2^63
+  std::vector<Wide> sums((rows.count + kBlock - 1) / kBlock);
+  context.over_blocks(rows.count, kBlock, 1.0, [&](size_t begin, size_t end, size_t block) {
+    if (rows.units == nullptr) {
+      std::int64_t sum = 0;
+      for (size_t i = begin; i < end; ++i) sum += std::int64_t{rows.q[i]} * rows.q[i];
+      sums[block] = sum;
+    } else {
+      Wide sum = 0;
+      for (size_t i = begin; i < end; ++i) sum += Wide{rows.units[i]} * (std::int64_t{rows.q[i]} * rows.q[i]);
+      sums[block] = sum;
+    }
+  });
+  Wide total = 0;
+  for (Wide s : sums) total += s;
+  return total;
+}
+
+}  // namespace frugal

@@ -1,0 +1,32 @@
+// The rows of the nodes of one level with their gradients in the same order, brought together once however many
+// searches ask.
+#pragma once
+
+#include <vector>
+
+#include "gradients.hpp"
+#include "histogram.hpp"
+#include "partition.hpp"
+
+namespace frugal {
+
+class OrderedRows {
+ public:
+  explicit OrderedRows(const Weights& weights) : weights_(weights) {}
+
+  // Forgets the level before.
+  void begin_level(const RowPartition& partition, const GridGradients& gradients);
+  NodeRows of(const OpenNode& node, Context& context);
+  // Sum of weight * q^2, exact.
+  Wide squares(const OpenNode& node, Context& context);
+
+ private:
+  const Weights& weights_;
+  const RowPartition* partition_ = nullptr;
+  const GridGradients* gradients_ = nullptr;
+  std::vector<std::pair<Row, Row>> known_;  // stretches of rows that are in order
+  std::vector<std::int32_t> q_;
+  std::vector<std::int64_t> units_;
+};
+
+}  // namespace frugal

@@ -1,0 +1,227 @@
+#include "screening.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numeric>
+
+#include "limits.hpp"
+
+namespace frugal {
+
+double room_of(const OpenNode& node, const GridGradients& gradients, const Weights& weights) {
+  const Wide numerator = node.squares * node.weight - Wide{node.gradient} * node.gradient;
+  const double spread = static_cast<double>(numerator) / static_cast<double>(node.weight);
+  return scaled(0.5 * spread, -2 * gradients.shift - weights.shift) * kSafe;
+}
+
+// Length of the difference between two trees' centred gradients.
+double RootBounds::moved(const Output& from, const GridGradients& to, Context& context) const {
+  constexpr size_t kBlock = 4096;
+  const size_t n = to.q.size();
+  std::vector<double> sums((n + kBlock - 1) / kBlock), squares(sums.size());
+  // Both on the finer grid, so that the difference of whole numbers is a whole number of a double's size.
+  const int finer = std::max(from.shift, to.shift);
+  const double old_scale = scaled(1.0, finer - from.shift), new_scale = scaled(1.0, finer - to.shift);
+  context.over_blocks(n, kBlock, 1.0, [&](size_t begin, size_t end, size_t block) {
+    double sum = 0.0, square = 0.0;
+    for (size_t i = begin; i < end; ++i) {
+      const double change = to.q[i] * new_scale - from.q[i] * old_scale;
+      const double unit = static_cast<double>(weights_.unit(i));
+      sum += unit * change;
+      square += unit * change * change;
+    }
+    sums[block] = sum;
+    squares[block] = square;
+  });
+  const double sum = std::accumulate(sums.begin(), sums.end(), 0.0);
+  const double square = std::accumulate(squares.begin(), squares.end(), 0.0);
+  const double spread = square - sum * sum / static_cast<double>(weights_.total);
+  // What cancels in the difference may be rounding of `square`.
+  return std::sqrt(scaled(std::max(spread, 0.0) + 1e-9 * square, -2 * finer - weights_.shift)) * kSafe;
+}
+
+void RootBounds::begin_tree(int output, const GridGradients& gradients, Context& context) {
+  if (outputs_.size() <= static_cast<size_t>(output)) outputs_.resize(static_cast<size_t>(output) + 1);
+  now_ = &outputs_[static_cast<size_t>(output)];
+  if (now_->q.empty()) {
+    now_->length.assign(columns_, kInfinity);
+  } else {
+    now_->way += moved(*now_, gradients, context);
+  }
+  now_->q = gradients.q;
+  now_->shift = gradients.shift;
+}
+
+double RootBounds::bound(size_t column) const {
+  const double length = (now_->length[column] + now_->way) * kSafe;
+  return 0.5 * length * length * kSafe;
+}
+
+void RootBounds::know(size_t column, double gain) {
+  now_->length[column] = std::sqrt(2.0 * std::max(gain, 0.0)) - now_->way;
+}
+
+namespace {
+
+// The first rows of a random order of all, the same for every fit on so many rows.
+std::vector<std::int64_t> random_rows(size_t rows, size_t wanted) {
+  std::vector<std::int64_t> order(rows);
+  std::iota(order.begin(), order.end(), 0);
+  std::uint64_t state = 0x9E3779B97F4A7C15ull;
+  for (size_t i = 0; i < wanted; ++i) {
+    state += 0x9E3779B97F4A7C15ull;
+    std::uint64_t v = state;
+    v = (v ^ (v >> 30)) * 0xBF58476D1CE4E5B9ull;
+    v = (v ^ (v >> 27)) * 0x94D049BB133111EBull;
+    v ^= v >> 31;
+    std::swap(order[i], order[i + v % (rows - i)]);
+  }
+  order.resize(wanted);
+  order.shrink_to_fit();
+  return order;
+}
+
+std::vector<std::int64_t> all_dense(const BinnedMatrix& X) {
+  std::vector<std::int64_t> columns;
+  for (size_t p = 0; p < X.dense(); ++p) columns.push_back(static_cast<std::int64_t>(X.dense_column(p)));
+  return columns;
+}
+
+}  // namespace
+
+// A miss takes a column that is worth buying; there are at most as many purchases as columns, and each is looked at
+// twice at most.
+RowSample::RowSample(const BinnedMatrix& X, double miss, Context& context)
+    : X_(X),
+      z_(std::sqrt(2.0 * std::log(4.0 * static_cast<double>(X.columns()) / miss))),
+      chosen_(random_rows(X.rows(), X.rows() / kSampleShare)),
+      rows_(X, all_dense(X), chosen_, context),
+      weights_(Weights::from({}, chosen_.size())),
+      partition_(chosen_.size()),
+      ordered_(weights_),
+      search_(rows_, weights_, 1.0) {
+  search_.use(rows_.lanes());
+}
+
+void RowSample::begin_tree(const GridGradients& gradients, Context& context) {
+  gradients_.shift = gradients.shift;
+  gradients_.q.resize(chosen_.size());
+  context.over_blocks(chosen_.size(), 16384, 1.0, [&](size_t begin, size_t end, size_t) {
+    for (size_t i = begin; i < end; ++i) gradients_.q[i] = gradients.q[static_cast<size_t>(chosen_[i])];
+  });
+  constexpr size_t kBlock = 16384;
+  std::vector<std::int32_t> low((gradients.q.size() + kBlock - 1) / kBlock), high(low.size());
+  context.over_blocks(gradients.q.size(), kBlock, 0.5, [&](size_t begin, size_t end, size_t block) {
+    std::int32_t least = gradients.q[begin], most = least;
+    for (size_t i = begin; i < end; ++i) {
+      least = std::min(least, gradients.q[i]);
+      most = std::max(most, gradients.q[i]);
+    }
+    low[block] = least;
+    high[block] = most;
+  });
+  lowest_ = *std::min_element(low.begin(), low.end());
+  highest_ = *std::max_element(high.begin(), high.end());
+  partition_.reset(context);
+  OpenNode root;
+  root.end = static_cast<Row>(chosen_.size());
+  nodes_ = {root};
+  ordered_.begin_level(partition_, gradients_);
+}
+
+void RowSample::split(std::span<const ChosenSplit> splits, std::span<const int> slots, Context& context) {
+  std::vector<ChosenSplit> own(splits.begin(), splits.end());
+  std::vector<std::int32_t> place(X_.columns(), -1);
+  for (size_t p = 0; p < X_.dense(); ++p) place[X_.dense_column(p)] = static_cast<std::int32_t>(p);
+  std::vector<OpenNode> next;
+  for (size_t i = 0; i < own.size(); ++i) own[i].node = nodes_[static_cast<size_t>(slots[i])];
+  partition_.split(
+      own,
+      [&](const ChosenSplit& s, std::span<const Row> rows, std::uint8_t* out) {
+        const std::int32_t p = place[static_cast<size_t>(s.column)];
+        if (p >= 0) return rows_.gather(static_cast<size_t>(p), rows, out);
+        for (size_t i = 0; i < rows.size(); ++i)  // a sparse column is not in the sample
+          out[i] =
+              static_cast<std::uint8_t>(X_.bin(static_cast<size_t>(s.column), static_cast<size_t>(chosen_[rows[i]])));
+      },
+      gradients_, weights_, context);
+  for (const ChosenSplit& s : own) {
+    next.push_back(s.left);
+    next.push_back(s.right);
+  }
+  nodes_ = std::move(next);
+  ordered_.begin_level(partition_, gradients_);
+}
+
+namespace {
+
+// sqrt(2 gain) that chance may add to what a sample of m rows shows, for gradients that differ from their mean by at
+// most `far`: sqrt(N / m) z far. It must leave room below what is enough.
+struct Chance {
+  double shown;  // factor on what the sample shows
+  double added;
+};
+
+Chance chance(double rows, double sampled, double z, double far) {
+  const double factor = std::sqrt(rows / sampled);
+  return {factor, factor * z * far * std::sqrt(1.0 - sampled / rows)};
+}
+
+}  // namespace
+
+// So many rows that a column which gains next to nothing is ruled out; none where the sample has not enough of them.
+size_t RowSample::rows_needed(const Question& question, const GridGradients& gradients) const {
+  const OpenNode& node = *question.node;
+  const double n = node.rows(), mean = static_cast<double>(node.gradient) / n;
+  const double far = std::max(highest_ - mean, mean - lowest_);
+  const double spread = std::sqrt(std::max(static_cast<double>(node.squares) / n - mean * mean, 0.0));
+  const double enough = scaled(std::sqrt(2.0 * question.least), gradients.shift);
+  if (!(enough > 0)) return 0;
+  const double length = (z_ * far + 3.5 * spread) / enough;
+  const double needed = n * length * length;
+  const OpenNode& own = nodes_[static_cast<size_t>(question.slot)];
+  return needed < own.rows() ? std::max<size_t>(static_cast<size_t>(needed) + 1, std::min<size_t>(own.rows(), 64)) : 0;
+}
+
+void RowSample::rule_out(std::span<Question> questions, const GridGradients& gradients, Context& context) {
+  std::vector<OpenNode> nodes(questions.size());
+  std::vector<size_t> asked;
+  for (size_t i = 0; i < questions.size(); ++i) {
+    const size_t needed = rows_needed(questions[i], gradients);
+    if (needed == 0) continue;
+    nodes[i] = nodes_[static_cast<size_t>(questions[i].slot)];
+    nodes[i].end = nodes[i].begin + static_cast<Row>(std::min<size_t>(nodes[i].rows(), needed));
+    asked.push_back(i);
+  }
+  std::vector<GroupSearch::Piece> pieces;
+  std::vector<size_t> question_of;
+  for (size_t i : asked) {
+    const NodeRows rows = ordered_.of(nodes_[static_cast<size_t>(questions[i].slot)], context);
+    nodes[i].gradient = 0;
+    for (size_t r = 0; r < nodes[i].rows(); ++r) nodes[i].gradient += rows.q[r];
+    nodes[i].weight = nodes[i].rows();
+    for (size_t g = 0; g < questions[i].alive->size(); ++g)
+      if ((*questions[i].alive)[g]) {
+        pieces.push_back({&nodes[i], g, {}});
+        question_of.push_back(i);
+      }
+  }
+  search_.search_pieces(pieces, ordered_, gradients_, context);
+  for (size_t p = 0; p < pieces.size(); ++p) {
+    Question& q = questions[question_of[p]];
+    const double n = q.node->rows(), mean = static_cast<double>(q.node->gradient) / n;
+    const double far = scaled(std::max(highest_ - mean, mean - lowest_), -gradients.shift);
+    const Chance c = chance(n, pieces[p].node->rows(), z_, far);
+    std::uint8_t& alive = (*q.alive)[pieces[p].group];
+    for (int lane = 0; lane < kLanes; ++lane) {
+      if (!((alive >> lane) & 1)) continue;
+      const double seen = std::sqrt(2.0 * std::max(pieces[p].splits[lane].gain, 0.0));
+      const double most = (c.shown * seen + c.added) * kSafe;
+      if (0.5 * most * most <= q.enough[pieces[p].group * kLanes + static_cast<size_t>(lane)])
+        alive &= static_cast<std::uint8_t>(~(1u << lane));
+    }
+  }
+}
+
+}  // namespace frugal

@@ -1,0 +1,270 @@
+#include "search.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "limits.hpp"
+
+namespace frugal {
+
+Search::Search(const BinnedMatrix& X, const Weights& weights, const Params& params, const Ledger& ledger, double mu)
+    : X_(X),
+      weights_(weights),
+      params_(params),
+      ledger_(ledger),
+      mu_(mu),
+      min_weight_(scaled(params.min_samples_leaf, weights.shift)),
+      rows_(weights),
+      owned_(X),
+      owned_search_(X, weights, min_weight_),
+      all_search_(X, weights, min_weight_),
+      sparse_search_(X, weights, min_weight_),
+      root_bounds_(X.columns(), weights),
+      place_(X.columns(), -1),
+      sparse_number_(X.columns(), -1) {
+  all_search_.use(X.lanes());
+  owned_search_.use(owned_.lanes());
+  for (size_t p = 0; p < X.dense(); ++p) place_[X.dense_column(p)] = static_cast<std::int32_t>(p);
+  for (size_t s = 0; s < X.sparse(); ++s) sparse_number_[X.sparse_column(s)] = static_cast<std::int32_t>(s);
+  if (!screening()) return;
+  for (const Purchase& p : ledger.purchases()) fresh_.push_back(static_cast<size_t>(p.feature));
+}
+
+void Search::begin_tree(int output, const RowPartition& partition, const GridGradients& gradients, Context& context) {
+  partition_ = &partition;
+  gradients_ = &gradients;
+  if (!screening()) return;
+  for (size_t column : fresh_) owned_.add(column, context);
+  if (!fresh_.empty()) owned_search_.use(owned_.lanes());
+  fresh_.clear();
+  root_bounds_.begin_tree(output, gradients, context);
+  const bool worth =
+      params_.screening == Screening::probable && weights_.uniform() && X_.dense() > 0 && X_.rows() >= kSampleLeastRows;
+  if (worth && !sample_) sample_ = std::make_unique<RowSample>(X_, kMissProbability, context);
+  if (sample_) sample_->begin_tree(gradients, context);
+}
+
+// Sums of squares of all nodes that may be split: the smaller sibling's from its rows, the larger one's from the rest.
+void Search::set_squares(Level& level, Context& context) {
+  for (auto& pair : level.pairs) {
+    if (pair.small_slot < 0 && pair.large_slot < 0) continue;
+    pair.small.squares = rows_.squares(pair.small, context);
+    pair.large.squares = pair.parent_squares - pair.small.squares;
+    if (pair.small_slot >= 0) level.nodes[static_cast<size_t>(pair.small_slot)].squares = pair.small.squares;
+    if (pair.large_slot >= 0) level.nodes[static_cast<size_t>(pair.large_slot)].squares = pair.large.squares;
+  }
+}
+
+void Search::note(int node, size_t column, const ColumnSplit& split) {
+  if (split.gain > 0) found_[static_cast<size_t>(node)].push_back({static_cast<int>(column), split});
+}
+
+void Search::level(Level& level, bool deeper, bool everything, Context& context) {
+  level_ = &level;
+  at_root_ = level.nodes.size() == 1 && level.nodes[0].rows() == X_.rows();
+  rows_.begin_level(*partition_, *gradients_);
+  found_.assign(level.nodes.size(), {});
+  complete_.assign(level.nodes.size(), 0);
+  std::vector<int> open;
+  for (const auto& pair : level.pairs)
+    for (int slot : {pair.small_slot, pair.large_slot})
+      if (slot >= 0) open.push_back(slot);
+  std::sort(open.begin(), open.end());
+  if (screening()) {
+    set_squares(level, context);
+    search_owned(level, deeper, context);
+    for (size_t column : fresh_) search_column(column, open, context);
+  }
+  search_new(open, deeper, everything || !screening() ? Way::everything : Way::with_proofs, context);
+}
+
+void Search::search_owned(Level& level, bool deeper, Context& context) {
+  const size_t places = owned_search_.places();
+  if (places == 0) return;
+  const std::vector<std::uint8_t> wanted(level.nodes.size(), 1);
+  std::vector<ColumnSplit> splits(level.nodes.size() * places);
+  owned_search_.search(level.pairs, &Siblings::owned, wanted, deeper, rows_, *gradients_, splits, context);
+  for (size_t node = 0; node < level.nodes.size(); ++node)
+    for (size_t p = 0; p < places; ++p)
+      note(static_cast<int>(node), owned_search_.column(p), splits[node * places + p]);
+}
+
+// One column in some nodes.
+void Search::search_column(size_t column, std::span<const int> nodes, Context& context) {
+  if (place_[column] >= 0) {
+    const auto place = static_cast<size_t>(place_[column]);
+    std::vector<GroupSearch::Piece> pieces;
+    for (int node : nodes) pieces.push_back({&level_->nodes[static_cast<size_t>(node)], place / kLanes, {}});
+    all_search_.search_pieces(pieces, rows_, *gradients_, context);
+    for (size_t i = 0; i < nodes.size(); ++i) note(nodes[i], column, pieces[i].splits[place % kLanes]);
+    return;
+  }
+  std::vector<const OpenNode*> wanted(level_->nodes.size(), nullptr);
+  for (int node : nodes) wanted[static_cast<size_t>(node)] = &level_->nodes[static_cast<size_t>(node)];
+  const std::array<size_t, 1> number{static_cast<size_t>(sparse_number_[column])};
+  std::vector<ColumnSplit> splits(level_->nodes.size());
+  sparse_search_.search(number, wanted, *partition_, *gradients_, splits, context);
+  for (int node : nodes) note(node, column, splits[static_cast<size_t>(node)]);
+}
+
+double Search::bar(int node) const {
+  double best = params_.stop == Stop::paid ? 0.0 : -kInfinity;
+  for (const Candidate& c : found_[static_cast<size_t>(node)])
+    if (ledger_.owned(static_cast<size_t>(c.column))) best = std::max(best, c.split.gain);
+  return best;
+}
+
+double Search::enough(size_t column, double bar) const {
+  if (!ledger_.can_buy(column)) return kInfinity;
+  const double price = ledger_.price(column);
+  return price > 0 ? bar + mu_ * price : bar;
+}
+
+// The dense columns that may be the best offer of a node, eight to a byte.
+std::vector<std::uint8_t> Search::possible(int node, bool everything) const {
+  std::vector<std::uint8_t> alive(X_.groups());
+  const OpenNode& open = level_->nodes[static_cast<size_t>(node)];
+  const double least = bar(node), room = everything ? kInfinity : room_of(open, *gradients_, weights_);
+  for (size_t p = 0; p < X_.dense(); ++p) {
+    const size_t c = X_.dense_column(p);
+    if (!everything) {
+      if (!is_new(c)) continue;
+      const double wanted = enough(c, least);
+      if (!(room > wanted) || (at_root_ && !(root_bounds_.bound(c) > wanted))) continue;
+    }
+    alive[p / kLanes] |= static_cast<std::uint8_t>(1u << (p % kLanes));
+  }
+  return alive;
+}
+
+void Search::rule_out(std::span<const int> nodes, std::vector<std::vector<std::uint8_t>>& alive, Context& context) {
+  std::vector<RowSample::Question> questions;
+  for (int node : nodes) {
+    auto& mask = alive[static_cast<size_t>(node)];
+    if (std::all_of(mask.begin(), mask.end(), [](std::uint8_t m) { return m == 0; })) continue;
+    RowSample::Question q{node, &level_->nodes[static_cast<size_t>(node)], kInfinity, {}, &mask};
+    const double least = bar(node);
+    for (size_t p = 0; p < X_.dense(); ++p) {
+      q.enough.push_back(enough(X_.dense_column(p), least));
+      if ((mask[p / kLanes] >> (p % kLanes)) & 1) q.least = std::min(q.least, q.enough[p]);
+    }
+    questions.push_back(std::move(q));
+  }
+  sample_->rule_out(questions, *gradients_, context);
+}
+
+void Search::search_new(std::span<const int> nodes, bool deeper, Way way, Context& context) {
+  const bool everything = way == Way::everything;
+  const size_t groups = X_.groups(), places = X_.dense();
+  std::vector<std::vector<std::uint8_t>> alive(level_->nodes.size());
+  for (int node : nodes) alive[static_cast<size_t>(node)] = possible(node, everything);
+  if (sample_ && !everything) rule_out(nodes, alive, context);
+  // Nodes in which most groups are left are searched as a whole, with histograms that their children can use.
+  std::vector<std::uint8_t> whole(level_->nodes.size());
+  std::vector<GroupSearch::Piece> pieces;
+  std::vector<int> node_of;
+  for (int node : nodes) {
+    const auto& mask = alive[static_cast<size_t>(node)];
+    const auto left = static_cast<size_t>(groups - std::count(mask.begin(), mask.end(), 0));
+    whole[static_cast<size_t>(node)] = everything || (way == Way::with_proofs && 2 * left > groups);
+    for (size_t g = 0; g < groups && !whole[static_cast<size_t>(node)]; ++g) {
+      if (mask[g] == 0) continue;
+      pieces.push_back({&level_->nodes[static_cast<size_t>(node)], g, {}});
+      node_of.push_back(node);
+    }
+  }
+  auto take = [&](int node, size_t place, const ColumnSplit& split) {
+    const size_t c = X_.dense_column(place);
+    if (screening() && at_root_) root_bounds_.know(c, split.gain);
+    if (!screening() || is_new(c)) note(node, c, split);
+  };
+  if (way != Way::again) {
+    std::vector<ColumnSplit> splits(level_->nodes.size() * places);
+    all_search_.search(level_->pairs, &Siblings::all, whole, deeper, rows_, *gradients_, splits, context);
+    for (int node : nodes)
+      for (size_t p = 0; p < places && whole[static_cast<size_t>(node)]; ++p)
+        take(node, p, splits[static_cast<size_t>(node) * places + p]);
+  }
+  all_search_.search_pieces(pieces, rows_, *gradients_, context);
+  for (size_t i = 0; i < pieces.size(); ++i)
+    for (int lane = 0; lane < kLanes; ++lane)
+      if ((alive[static_cast<size_t>(node_of[i])][pieces[i].group] >> lane) & 1)
+        take(node_of[i], pieces[i].group * kLanes + static_cast<size_t>(lane), pieces[i].splits[lane]);
+  search_new_sparse(nodes, everything, context);
+  const bool all_sparse = everything || sparse_search_.worth_searching().empty();
+  for (int node : nodes) complete_[static_cast<size_t>(node)] = whole[static_cast<size_t>(node)] && all_sparse;
+}
+
+void Search::search_new_sparse(std::span<const int> nodes, bool everything, Context& context) {
+  if (sparse_search_.worth_searching().empty()) return;
+  std::vector<size_t> columns;
+  double cheapest = everything ? -kInfinity : kInfinity;
+  const double root_bar = at_root_ && !everything ? bar(nodes[0]) : 0.0;
+  for (size_t s : sparse_search_.worth_searching()) {
+    const size_t c = X_.sparse_column(s);
+    if (!everything) {
+      const double price = is_new(c) ? enough(c, 0.0) : kInfinity;
+      if (!(price < kInfinity) || (at_root_ && !(root_bounds_.bound(c) > root_bar + price))) continue;
+      cheapest = std::min(cheapest, price);
+    }
+    columns.push_back(s);
+  }
+  std::vector<const OpenNode*> wanted(level_->nodes.size(), nullptr);
+  bool any = false;
+  for (int node : nodes) {
+    const OpenNode& open = level_->nodes[static_cast<size_t>(node)];
+    if (!everything && !(room_of(open, *gradients_, weights_) > bar(node) + cheapest)) continue;
+    wanted[static_cast<size_t>(node)] = &open;
+    any = true;
+  }
+  if (columns.empty() || !any) return;
+  const size_t slots = level_->nodes.size();
+  std::vector<ColumnSplit> splits(columns.size() * slots);
+  sparse_search_.search(columns, wanted, *partition_, *gradients_, splits, context);
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const size_t c = X_.sparse_column(columns[i]);
+    if (screening() && at_root_) root_bounds_.know(c, splits[i * slots].gain);
+    for (int node : nodes)
+      if (wanted[static_cast<size_t>(node)] && (!screening() || is_new(c)))
+        note(node, c, splits[i * slots + static_cast<size_t>(node)]);
+  }
+}
+
+void Search::bought(size_t column, std::span<const int> open, Context& context) {
+  if (!screening()) return;
+  fresh_.push_back(column);
+  std::vector<int> unknown, again;
+  for (int node : open) {
+    if (complete_[static_cast<size_t>(node)]) continue;
+    auto& found = found_[static_cast<size_t>(node)];
+    const auto own = static_cast<int>(column);
+    if (std::none_of(found.begin(), found.end(), [&](const Candidate& c) { return c.column == own; }))
+      unknown.push_back(node);
+    again.push_back(node);
+  }
+  if (!unknown.empty()) search_column(column, unknown, context);
+  if (!ledger_.something_fell() || again.empty()) return;
+  for (int node : again)
+    std::erase_if(found_[static_cast<size_t>(node)],
+                  [&](const Candidate& c) { return is_new(static_cast<size_t>(c.column)); });
+  search_new(again, false, Way::again, context);
+}
+
+void Search::split(std::span<const ChosenSplit> splits, std::span<const int> nodes, Context& context) {
+  if (sample_) sample_->split(splits, nodes, context);
+}
+
+LevelGroups Search::levels_of(const OpenNode& node, size_t column) const {
+  std::array<std::int64_t, 2 * kMostBins> cells{};
+  const Row* rows = partition_->rows(node);
+  std::vector<std::uint8_t> bins(node.rows());
+  X_.gather(column, {rows, node.rows()}, bins.data());
+  for (size_t i = 0; i < node.rows(); ++i) {
+    const std::int64_t unit = weights_.unit(rows[i]);
+    cells[2 * size_t{bins[i]}] += unit * gradients_->q[rows[i]];
+    cells[2 * size_t{bins[i]} + 1] += unit;
+  }
+  return LevelGroups(cells.data(), X_.value_bins(column), min_weight_);
+}
+
+}  // namespace frugal

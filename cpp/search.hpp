@@ -1,0 +1,95 @@
+// The search: for every node of a level the splits that may be made, by raw gain.
+//
+// Columns that are owned are searched everywhere. Others only have to be proved too expensive, or are searched too.
+// What is left out can't be the best offer of its node at the prices of that moment; when prices fall, it is looked at
+// again.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "group_search.hpp"
+#include "ledger.hpp"
+#include "owned.hpp"
+#include "screening.hpp"
+#include "sparse_search.hpp"
+
+namespace frugal {
+
+// The nodes of one depth, left to right.
+struct Level {
+  std::vector<OpenNode> nodes;
+  std::vector<Siblings> pairs;
+};
+
+struct Candidate {
+  int column;
+  ColumnSplit split;
+};
+
+class Search {
+ public:
+  Search(const BinnedMatrix& X, const Weights& weights, const Params& params, const Ledger& ledger, double mu);
+
+  void begin_tree(int output, const RowPartition& partition, const GridGradients& gradients, Context& context);
+
+  // Searches a level. `deeper`: its children will be searched too. `everything`: without proofs, because every
+  // column's gain is asked for.
+  void level(Level& level, bool deeper, bool everything, Context& context);
+  const std::vector<Candidate>& candidates(int node) const { return found_[static_cast<size_t>(node)]; }
+
+  // A column was bought: nodes that are still open get its split, and whatever else may pay now.
+  void bought(size_t column, std::span<const int> open, Context& context);
+
+  // Which nodes were split, and how: what they leave is the next level.
+  void split(std::span<const ChosenSplit> splits, std::span<const int> nodes, Context& context);
+
+  // A node's rows on a categorical column, in the order of the search.
+  LevelGroups levels_of(const OpenNode& node, size_t column) const;
+
+  bool can_split(const OpenNode& node) const { return static_cast<double>(node.weight) >= 2.0 * min_weight_; }
+
+ private:
+  bool screening() const { return params_.screening != Screening::off; }
+  void set_squares(Level& level, Context& context);
+  void search_owned(Level& level, bool deeper, Context& context);
+  void search_column(size_t column, std::span<const int> nodes, Context& context);
+  enum class Way { everything, with_proofs, again };
+  void search_new(std::span<const int> nodes, bool deeper, Way way, Context& context);
+  void rule_out(std::span<const int> nodes, std::vector<std::vector<std::uint8_t>>& alive, Context& context);
+  void search_new_sparse(std::span<const int> nodes, bool everything, Context& context);
+
+  // What a gain must exceed at a node for any column that could be bought: the best of what is owned, or nothing.
+  double bar(int node) const;
+  // What the column must gain at a node whose bar is known; infinite: it can't be bought.
+  double enough(size_t column, double bar) const;
+  bool is_new(size_t column) const { return !ledger_.owned(column); }
+  std::vector<std::uint8_t> possible(int node, bool everything) const;
+  void note(int node, size_t column, const ColumnSplit& split);
+
+  const BinnedMatrix& X_;
+  const Weights& weights_;
+  const Params& params_;
+  const Ledger& ledger_;
+  double mu_, min_weight_;
+
+  OrderedRows rows_;
+  OwnedColumns owned_;
+  std::vector<size_t> fresh_;  // bought in this tree: they join the owned columns after it
+  GroupSearch owned_search_, all_search_;
+  SparseSearch sparse_search_;
+  RootBounds root_bounds_;
+  std::unique_ptr<RowSample> sample_;
+
+  const RowPartition* partition_ = nullptr;
+  const GridGradients* gradients_ = nullptr;
+  Level* level_ = nullptr;
+  bool at_root_ = false;
+  std::vector<std::int32_t> place_;            // of each column among the dense ones; -1: it is sparse
+  std::vector<std::int32_t> sparse_number_;    // of each column among the sparse ones
+  std::vector<std::vector<Candidate>> found_;  // by node of the level
+  std::vector<std::uint8_t> complete_;         // nodes all of whose columns were searched
+};
+
+}  // namespace frugal

@@ -1,0 +1,35 @@
+// Best splits on sparse columns: one pass over what is listed of a column sums all nodes of a level at once.
+#pragma once
+
+#include <vector>
+
+#include "binning.hpp"
+#include "gradients.hpp"
+#include "partition.hpp"
+
+namespace frugal {
+
+class SparseSearch {
+ public:
+  SparseSearch(const BinnedMatrix& X, const Weights& weights, double min_weight);
+
+  // Columns in which enough rows differ from the rest for a split, by their number among the sparse ones.
+  const std::vector<size_t>& worth_searching() const { return worth_searching_; }
+
+  // Splits of some columns (numbers among the sparse ones): splits[i * slots + slot] for columns[i]. `nodes` has
+  // nullptr at slots that are not wanted.
+  void search(std::span<const size_t> columns, const std::vector<const OpenNode*>& nodes, const RowPartition& partition,
+              const GridGradients& gradients, std::span<ColumnSplit> splits, Context& context);
+
+ private:
+  void search_column(size_t number, const std::vector<const OpenNode*>& nodes, const GridGradients& gradients,
+                     ColumnSplit* splits, std::vector<std::int64_t>& cells) const;
+
+  const BinnedMatrix& X_;
+  const Weights& weights_;
+  double min_weight_;
+  std::vector<size_t> worth_searching_;
+  std::vector<std::int32_t> slot_of_row_;
+};
+
+}  // namespace frugal
