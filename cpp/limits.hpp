@@ -21,6 +21,8 @@ inline constexpr std::size_t kSparseShare = 2;
 inline constexpr int kSparseSlots = 2;
 inline constexpr std::size_t kSampleLeastRows = 8;
 inline constexpr std::size_t kSampleShare = 2;
+inline constexpr std::uint32_t kWatchAfter = 2;
+inline constexpr std::size_t kTrialTrees = 1000;
 #else
 // A histogram cell of one word holds the gradient sum above this many bits of row count.
 inline constexpr int kCountBits = 18;
@@ -45,6 +47,10 @@ inline constexpr int kSparseSlots = 64;
 // Tables of fewer rows are not sampled; of others one row in so many is.
 inline constexpr std::size_t kSampleLeastRows = 20000;
 inline constexpr std::size_t kSampleShare = 4;
+// A column that had to be searched so often is kept with the owned ones, where a search is cheap.
+inline constexpr std::uint32_t kWatchAfter = 16;
+// After so many trees it is decided whether the sample is worth its while.
+inline constexpr std::size_t kTrialTrees = 8;
 #endif
 
 // How probable it may be that a fit with screening="auto" misses a column that it should have bought.

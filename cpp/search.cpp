@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "limits.hpp"
 
@@ -20,6 +21,8 @@ Search::Search(const BinnedMatrix& X, const Weights& weights, const Params& para
       all_search_(X, weights, min_weight_),
       sparse_search_(X, weights, min_weight_),
       root_bounds_(X.columns(), weights),
+      packed_(X.columns()),
+      looked_at_(X.columns()),
       place_(X.columns(), -1),
       sparse_number_(X.columns(), -1) {
   all_search_.use(X.lanes());
@@ -28,19 +31,47 @@ Search::Search(const BinnedMatrix& X, const Weights& weights, const Params& para
   for (size_t s = 0; s < X.sparse(); ++s) sparse_number_[X.sparse_column(s)] = static_cast<std::int32_t>(s);
   if (!screening()) return;
   for (const Purchase& p : ledger.purchases()) fresh_.push_back(static_cast<size_t>(p.feature));
+  sampling_ =
+      params.screening == Screening::probable && weights.uniform() && X.dense() > 0 && X.rows() >= kSampleLeastRows;
+}
+
+bool Search::most_groups(const Mask& mask) {
+  const size_t left = mask.size() - static_cast<size_t>(std::count(mask.begin(), mask.end(), 0));
+  return 4 * left > 3 * mask.size();
+}
+
+size_t Search::count(const Mask& mask) {
+  size_t bits = 0;
+  for (std::uint8_t m : mask) bits += static_cast<size_t>(std::popcount(m));
+  return bits;
+}
+
+// Columns that were bought, or had to be searched often, are searched with the owned ones from now on.
+void Search::pack(Context& context) {
+  for (size_t c = 0; c < X_.columns(); ++c)
+    if (looked_at_[c] >= kWatchAfter) fresh_.push_back(c);
+  bool more = false;
+  for (size_t c : fresh_) {
+    if (packed_[c]) continue;
+    packed_[c] = 1;
+    packed_sparse_ = packed_sparse_ || place_[c] < 0;
+    owned_.add(c, context);
+    more = true;
+  }
+  if (more) owned_search_.use(owned_.lanes());
+  fresh_.clear();
 }
 
 void Search::begin_tree(int output, const RowPartition& partition, const GridGradients& gradients, Context& context) {
   partition_ = &partition;
   gradients_ = &gradients;
   if (!screening()) return;
-  for (size_t column : fresh_) owned_.add(column, context);
-  if (!fresh_.empty()) owned_search_.use(owned_.lanes());
-  fresh_.clear();
+  pack(context);
   root_bounds_.begin_tree(output, gradients, context);
-  const bool worth =
-      params_.screening == Screening::probable && weights_.uniform() && X_.dense() > 0 && X_.rows() >= kSampleLeastRows;
-  if (worth && !sample_) sample_ = std::make_unique<RowSample>(X_, kMissProbability, context);
+  // A sample must earn its keep: on small nodes, or where little is enough, it rules nothing out.
+  if (++trees_ % kTrialTrees == 0 && 2 * left_ > asked_) sampling_ = false;
+  if (!sampling_) sample_.reset();
+  if (sampling_ && !sample_) sample_ = std::make_unique<RowSample>(X_, kMissProbability, context);
   if (sample_) sample_->begin_tree(gradients, context);
 }
 
@@ -70,23 +101,39 @@ void Search::level(Level& level, bool deeper, bool everything, Context& context)
     for (int slot : {pair.small_slot, pair.large_slot})
       if (slot >= 0) open.push_back(slot);
   std::sort(open.begin(), open.end());
+  first_whole_.assign(level.nodes.size(), 0);
   if (screening()) {
     set_squares(level, context);
-    search_owned(level, deeper, context);
-    for (size_t column : fresh_) search_column(column, open, context);
+    std::vector<int> rest;
+    for (int node : open) {
+      first_whole_[static_cast<size_t>(node)] = !everything && better_whole(node);
+      if (!first_whole_[static_cast<size_t>(node)]) rest.push_back(node);
+    }
+    search_owned(rest, deeper, context);
+    for (size_t column : fresh_) search_column(column, rest, context);
   }
   search_new(open, deeper, everything || !screening() ? Way::everything : Way::with_proofs, context);
 }
 
-void Search::search_owned(Level& level, bool deeper, Context& context) {
-  const size_t places = owned_search_.places();
+// Whether a node is searched as a whole at once: where no proof will help, to search what is owned by itself is in
+// vain.
+bool Search::better_whole(int node) const {
+  const bool fresh_sparse = std::any_of(fresh_.begin(), fresh_.end(), [&](size_t c) { return place_[c] < 0; });
+  if (at_root_ || sample_ || packed_sparse_ || fresh_sparse) return false;
+  const Mask mask = possible(node, false);  // nothing is known of what is owned: any gain would do
+  return most_groups(mask);
+}
+
+void Search::search_owned(std::span<const int> nodes, bool deeper, Context& context) {
+  const size_t places = owned_search_.places(), slots = level_->nodes.size();
   if (places == 0) return;
-  const std::vector<std::uint8_t> wanted(level.nodes.size(), 1);
-  std::vector<ColumnSplit> splits(level.nodes.size() * places);
-  owned_search_.search(level.pairs, &Siblings::owned, wanted, deeper, rows_, *gradients_, splits, context);
-  for (size_t node = 0; node < level.nodes.size(); ++node)
+  std::vector<std::uint8_t> wanted(slots);
+  for (int node : nodes) wanted[static_cast<size_t>(node)] = 1;
+  std::vector<ColumnSplit> splits(slots * places);
+  owned_search_.search(level_->pairs, &Siblings::owned, wanted, deeper, rows_, *gradients_, splits, context);
+  for (int node : nodes)
     for (size_t p = 0; p < places; ++p)
-      note(static_cast<int>(node), owned_search_.column(p), splits[node * places + p]);
+      note(node, owned_search_.column(p), splits[static_cast<size_t>(node) * places + p]);
 }
 
 // One column in some nodes.
@@ -121,8 +168,8 @@ double Search::enough(size_t column, double bar) const {
 }
 
 // The dense columns that may be the best offer of a node, eight to a byte.
-std::vector<std::uint8_t> Search::possible(int node, bool everything) const {
-  std::vector<std::uint8_t> alive(X_.groups());
+Search::Mask Search::possible(int node, bool everything) const {
+  Mask alive(X_.groups());
   const OpenNode& open = level_->nodes[static_cast<size_t>(node)];
   const double least = bar(node), room = everything ? kInfinity : room_of(open, *gradients_, weights_);
   for (size_t p = 0; p < X_.dense(); ++p) {
@@ -137,59 +184,76 @@ std::vector<std::uint8_t> Search::possible(int node, bool everything) const {
   return alive;
 }
 
-void Search::rule_out(std::span<const int> nodes, std::vector<std::vector<std::uint8_t>>& alive, Context& context) {
+void Search::rule_out(std::span<const int> nodes, std::vector<Mask>& alive, Context& context) {
   std::vector<RowSample::Question> questions;
   for (int node : nodes) {
-    auto& mask = alive[static_cast<size_t>(node)];
-    if (std::all_of(mask.begin(), mask.end(), [](std::uint8_t m) { return m == 0; })) continue;
+    Mask& mask = alive[static_cast<size_t>(node)];
+    if (count(mask) == 0) continue;
     RowSample::Question q{node, &level_->nodes[static_cast<size_t>(node)], kInfinity, {}, &mask};
     const double least = bar(node);
     for (size_t p = 0; p < X_.dense(); ++p) {
       q.enough.push_back(enough(X_.dense_column(p), least));
       if ((mask[p / kLanes] >> (p % kLanes)) & 1) q.least = std::min(q.least, q.enough[p]);
     }
+    asked_ += count(mask);
     questions.push_back(std::move(q));
   }
   sample_->rule_out(questions, *gradients_, context);
+  for (const auto& q : questions) left_ += count(*q.alive);
+}
+
+// The exact split of a dense column at a node.
+void Search::take(int node, size_t place, const ColumnSplit& split) {
+  const size_t c = X_.dense_column(place);
+  if (screening() && at_root_) root_bounds_.know(c, split.gain);
+  if (!screening() || is_new(c) || first_whole_[static_cast<size_t>(node)]) note(node, c, split);
+}
+
+// Nodes in which most groups are left are searched as a whole, with histograms that their children can use.
+void Search::search_whole(std::span<const int> nodes, const std::vector<std::uint8_t>& whole, bool deeper,
+                          Context& context) {
+  const size_t places = X_.dense();
+  std::vector<ColumnSplit> splits(level_->nodes.size() * places);
+  all_search_.search(level_->pairs, &Siblings::all, whole, deeper, rows_, *gradients_, splits, context);
+  for (int node : nodes)
+    for (size_t p = 0; p < places && whole[static_cast<size_t>(node)]; ++p)
+      take(node, p, splits[static_cast<size_t>(node) * places + p]);
+}
+
+// In the others only the groups that have columns left.
+void Search::search_some(std::span<const int> nodes, const std::vector<Mask>& alive,
+                         const std::vector<std::uint8_t>& whole, Context& context) {
+  std::vector<GroupSearch::Piece> pieces;
+  std::vector<int> node_of;
+  for (int node : nodes)
+    for (size_t g = 0; g < X_.groups() && !whole[static_cast<size_t>(node)]; ++g)
+      if (alive[static_cast<size_t>(node)][g]) {
+        pieces.push_back({&level_->nodes[static_cast<size_t>(node)], g, {}});
+        node_of.push_back(node);
+      }
+  all_search_.search_pieces(pieces, rows_, *gradients_, context);
+  for (size_t i = 0; i < pieces.size(); ++i)
+    for (size_t lane = 0; lane < kLanes; ++lane)
+      if ((alive[static_cast<size_t>(node_of[i])][pieces[i].group] >> lane) & 1) {
+        const size_t place = pieces[i].group * kLanes + lane;
+        take(node_of[i], place, pieces[i].splits[lane]);
+        ++looked_at_[X_.dense_column(place)];
+      }
 }
 
 void Search::search_new(std::span<const int> nodes, bool deeper, Way way, Context& context) {
   const bool everything = way == Way::everything;
-  const size_t groups = X_.groups(), places = X_.dense();
-  std::vector<std::vector<std::uint8_t>> alive(level_->nodes.size());
+  std::vector<Mask> alive(level_->nodes.size());
   for (int node : nodes) alive[static_cast<size_t>(node)] = possible(node, everything);
   if (sample_ && !everything) rule_out(nodes, alive, context);
-  // Nodes in which most groups are left are searched as a whole, with histograms that their children can use.
   std::vector<std::uint8_t> whole(level_->nodes.size());
-  std::vector<GroupSearch::Piece> pieces;
-  std::vector<int> node_of;
   for (int node : nodes) {
-    const auto& mask = alive[static_cast<size_t>(node)];
-    const auto left = static_cast<size_t>(groups - std::count(mask.begin(), mask.end(), 0));
-    whole[static_cast<size_t>(node)] = everything || (way == Way::with_proofs && 2 * left > groups);
-    for (size_t g = 0; g < groups && !whole[static_cast<size_t>(node)]; ++g) {
-      if (mask[g] == 0) continue;
-      pieces.push_back({&level_->nodes[static_cast<size_t>(node)], g, {}});
-      node_of.push_back(node);
-    }
+    const Mask& mask = alive[static_cast<size_t>(node)];
+    whole[static_cast<size_t>(node)] =
+        everything || (way == Way::with_proofs && (first_whole_[static_cast<size_t>(node)] || most_groups(mask)));
   }
-  auto take = [&](int node, size_t place, const ColumnSplit& split) {
-    const size_t c = X_.dense_column(place);
-    if (screening() && at_root_) root_bounds_.know(c, split.gain);
-    if (!screening() || is_new(c)) note(node, c, split);
-  };
-  if (way != Way::again) {
-    std::vector<ColumnSplit> splits(level_->nodes.size() * places);
-    all_search_.search(level_->pairs, &Siblings::all, whole, deeper, rows_, *gradients_, splits, context);
-    for (int node : nodes)
-      for (size_t p = 0; p < places && whole[static_cast<size_t>(node)]; ++p)
-        take(node, p, splits[static_cast<size_t>(node) * places + p]);
-  }
-  all_search_.search_pieces(pieces, rows_, *gradients_, context);
-  for (size_t i = 0; i < pieces.size(); ++i)
-    for (int lane = 0; lane < kLanes; ++lane)
-      if ((alive[static_cast<size_t>(node_of[i])][pieces[i].group] >> lane) & 1)
-        take(node_of[i], pieces[i].group * kLanes + static_cast<size_t>(lane), pieces[i].splits[lane]);
+  if (way != Way::again) search_whole(nodes, whole, deeper, context);
+  search_some(nodes, alive, whole, context);
   search_new_sparse(nodes, everything, context);
   const bool all_sparse = everything || sparse_search_.worth_searching().empty();
   for (int node : nodes) complete_[static_cast<size_t>(node)] = whole[static_cast<size_t>(node)] && all_sparse;
@@ -232,13 +296,14 @@ void Search::search_new_sparse(std::span<const int> nodes, bool everything, Cont
 
 void Search::bought(size_t column, std::span<const int> open, Context& context) {
   if (!screening()) return;
-  fresh_.push_back(column);
+  if (!packed_[column]) fresh_.push_back(column);
   std::vector<int> unknown, again;
   for (int node : open) {
     if (complete_[static_cast<size_t>(node)]) continue;
     auto& found = found_[static_cast<size_t>(node)];
     const auto own = static_cast<int>(column);
-    if (std::none_of(found.begin(), found.end(), [&](const Candidate& c) { return c.column == own; }))
+    if (!packed_[column] &&
+        std::none_of(found.begin(), found.end(), [&](const Candidate& c) { return c.column == own; }))
       unknown.push_back(node);
     again.push_back(node);
   }

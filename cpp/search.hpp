@@ -51,21 +51,32 @@ class Search {
   bool can_split(const OpenNode& node) const { return static_cast<double>(node.weight) >= 2.0 * min_weight_; }
 
  private:
+  using Mask = std::vector<std::uint8_t>;  // dense columns, eight to a byte
+  static size_t count(const Mask& mask);
+  static bool most_groups(const Mask& mask);
+
   bool screening() const { return params_.screening != Screening::off; }
   void set_squares(Level& level, Context& context);
-  void search_owned(Level& level, bool deeper, Context& context);
+  bool better_whole(int node) const;
+  void search_owned(std::span<const int> nodes, bool deeper, Context& context);
   void search_column(size_t column, std::span<const int> nodes, Context& context);
   enum class Way { everything, with_proofs, again };
   void search_new(std::span<const int> nodes, bool deeper, Way way, Context& context);
-  void rule_out(std::span<const int> nodes, std::vector<std::vector<std::uint8_t>>& alive, Context& context);
+  void rule_out(std::span<const int> nodes, std::vector<Mask>& alive, Context& context);
+  void search_whole(std::span<const int> nodes, const std::vector<std::uint8_t>& whole, bool deeper, Context& context);
+  void search_some(std::span<const int> nodes, const std::vector<Mask>& alive, const std::vector<std::uint8_t>& whole,
+                   Context& context);
+  void take(int node, size_t place, const ColumnSplit& split);
+  void pack(Context& context);
   void search_new_sparse(std::span<const int> nodes, bool everything, Context& context);
 
   // What a gain must exceed at a node for any column that could be bought: the best of what is owned, or nothing.
   double bar(int node) const;
   // What the column must gain at a node whose bar is known; infinite: it can't be bought.
   double enough(size_t column, double bar) const;
-  bool is_new(size_t column) const { return !ledger_.owned(column); }
-  std::vector<std::uint8_t> possible(int node, bool everything) const;
+  // Neither owned nor searched with what is owned.
+  bool is_new(size_t column) const { return !ledger_.owned(column) && !packed_[column]; }
+  Mask possible(int node, bool everything) const;
   void note(int node, size_t column, const ColumnSplit& split);
 
   const BinnedMatrix& X_;
@@ -76,11 +87,16 @@ class Search {
 
   OrderedRows rows_;
   OwnedColumns owned_;
-  std::vector<size_t> fresh_;  // bought in this tree: they join the owned columns after it
+  std::vector<size_t> fresh_;         // bought in this tree: they are packed after it
+  std::vector<std::uint8_t> packed_;  // columns that are owned, or so often worth a look that they are kept with them
+  bool packed_sparse_ = false;        // some of them are sparse
+  std::vector<std::uint32_t> looked_at_;  // how often a column that is not packed had to be searched
   GroupSearch owned_search_, all_search_;
   SparseSearch sparse_search_;
   RootBounds root_bounds_;
   std::unique_ptr<RowSample> sample_;
+  bool sampling_ = false;
+  size_t trees_ = 0, asked_ = 0, left_ = 0;  // columns that the sample was asked about, and could not rule out
 
   const RowPartition* partition_ = nullptr;
   const GridGradients* gradients_ = nullptr;
@@ -89,6 +105,7 @@ class Search {
   std::vector<std::int32_t> place_;            // of each column among the dense ones; -1: it is sparse
   std::vector<std::int32_t> sparse_number_;    // of each column among the sparse ones
   std::vector<std::vector<Candidate>> found_;  // by node of the level
+  std::vector<std::uint8_t> first_whole_;      // nodes that were searched as a whole, what is owned included
   std::vector<std::uint8_t> complete_;         // nodes all of whose columns were searched
 };
 

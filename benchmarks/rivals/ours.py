@@ -41,6 +41,7 @@ def train(data: dict[str, Any], setting: dict[str, Any], penalty: float) -> int:
         early_stopping=False,
         n_iter_no_change=1,
         tol=0.0,
+        screening="auto",
     )
     task = Task(
         train=Rows(data["X"], data["y"]),

@@ -49,6 +49,11 @@ init : {"prior", "zero"}, default="prior"
 stop : {"paid", "never"}, default="paid"
     "paid": a split is made only if its gain exceeds its price. "never": prices only steer which split is
     made, as in the authors' released code.
+screening : {"auto", "exact", "off"}, default="auto"
+    How columns are found that are not worth a look, because they can't be worth their price. "exact": by proofs that
+    can't fail. "auto": large tables also by a random sample of the rows, at which a column that should be bought is
+    overlooked with a probability of at most 1e-6 a fit. "off": every column is searched in every node. The model is the
+    same.
 n_features_to_select : int or None, default=None
     Exactly so many features, or as many as gain anything: buy more, then sell the weakest back with refits on what is
     owned, and fit on the rest (see docs/selection.md). A bag counts as one and is sold as one. mu is then only where

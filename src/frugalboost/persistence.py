@@ -263,7 +263,7 @@ def _require(condition: bool, otherwise: str) -> None:
         raise ModelFileError(otherwise)
 
 
-_NOT_OF_THE_MODEL = ("n_jobs", "verbose", "bins_folder")  # how a fit is run; a file must not depend on it
+_NOT_OF_THE_MODEL = ("n_jobs", "verbose", "bins_folder", "screening")  # how a fit is run; a file must not depend on it
 
 
 def _params_to_file(estimator: GBFSBase) -> dict[str, Any]:

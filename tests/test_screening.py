@@ -1,0 +1,128 @@
+"""Whatever is proved and skipped, the model is the same."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from test_reference import problems
+
+from frugalboost import GBFSClassifier, GBFSRegressor
+from frugalboost.costs import Bags, Neighbours
+
+WAYS = ("off", "exact", "auto")
+
+
+def assert_same(make, X, y, **fit):
+    """The same bytes for all ways of screening; returns one of the models."""
+    models = []
+    for way in WAYS:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            models.append(make(screening=way).fit(X, y, **fit))
+    first = models[0]._model
+    for way, model in zip(WAYS[1:], models[1:]):
+        for part in ("ensemble", "purchases", "curve"):
+            for name, expected in vars(getattr(first, part)).items():
+                found = getattr(getattr(model._model, part), name)
+                np.testing.assert_array_equal(found, expected, err_msg=f"{way}: {part}.{name}")
+        assert model.mu_max_ == models[0].mu_max_
+    return models[0]
+
+
+@settings(max_examples=settings.default.max_examples // 2)
+@given(problems(), st.sampled_from(["plain", "bags", "neighbours", "function"]))
+def test_screening_changes_nothing_on_small_tables(problem, prices):
+    X, y, weights, name, options = problem
+    d = X.shape[1]
+    costs = {
+        "plain": options.prices,
+        "bags": Bags([f"bag {i % 3}" for i in range(d)]),
+        "neighbours": Neighbours((d,), discount=0.3),
+        "function": lambda owned, last, prices: np.where(np.arange(d) > last, prices * 0.5, prices),
+    }[prices]
+    kind = GBFSClassifier if name in ("log_loss", "multinomial") else GBFSRegressor
+
+    def make(**way):
+        return kind(
+            options.mu,
+            mu_unit=options.mu_unit,
+            costs=costs,
+            budget=None if np.isinf(options.budget) else options.budget,
+            learning_rate=options.learning_rate,
+            max_iter=3 * options.max_iter,
+            max_depth=options.max_depth,
+            min_samples_leaf=options.min_samples_leaf,
+            max_bins=options.max_bins,
+            stop=options.stop,
+            categorical_features=list(options.categorical),
+            **way,
+        )
+
+    assert_same(make, X, y, sample_weight=weights)
+
+
+def large(n, d, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)).astype(np.float32)
+    X[:, d // 2 :] = np.round(X[:, d // 2 :])
+    X[rng.random(X.shape) < 0.02] = np.nan
+    filled = np.nan_to_num(X)
+    score = filled[:, 0] + filled[:, 1] * filled[:, 2] + np.sin(3 * filled[:, 3]) + 0.3 * filled[:, d - 1]
+    return X, score + rng.normal(size=n)
+
+
+@pytest.mark.parametrize("mu", [3e-2, 3e-3, 3e-4, 0.0])
+@pytest.mark.parametrize("depth", [2, 5])
+def test_screening_with_a_sample(mu, depth):
+    """Enough rows that a sample of them is used."""
+    X, score = large(25_000, 30)
+    model = assert_same(
+        lambda **way: GBFSClassifier(mu, max_iter=25, max_depth=depth, **way), X, (score > 0).astype(int)
+    )
+    assert model.n_features_selected_ >= 1
+
+
+def test_screening_of_every_kind_of_table():
+    X, score = large(22_000, 24)
+    rng = np.random.default_rng(1)
+    listed = np.where(rng.random((22_000, 40)) < 0.95, 0.0, rng.integers(1, 5, (22_000, 40)))
+    listed[:, 3] = np.where((score > 1) & (rng.random(22_000) < 0.3), 1.0, 0.0)
+    y = np.digitize(score, [-1, 1])
+    settings = {"mu": 2e-3, "max_iter": 12}
+    frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(24)])
+    frame["kind"] = pd.Categorical(np.where(rng.random(22_000) < 0.2, "rare", np.where(score > 0, "up", "down")))
+    assert_same(lambda **way: GBFSClassifier(**settings, **way), frame, y)
+    assert_same(lambda **way: GBFSClassifier(**settings, **way), np.column_stack([X, listed]), y)
+    assert_same(lambda **way: GBFSRegressor(**settings, **way), sparse.csr_array(listed), score)
+    weights = rng.random(22_000)
+    assert_same(lambda **way: GBFSRegressor(**settings, **way), X, score, sample_weight=weights)
+    bags = Bags([f"bag {i % 6}" for i in range(24)])
+    assert_same(lambda **way: GBFSRegressor(**settings, costs=bags, **way), X, score)
+    assert_same(lambda **way: GBFSRegressor(**settings, costs=Neighbours((4, 6)), budget=5, **way), X, score)
+    assert_same(lambda **way: GBFSRegressor(2e-2, max_iter=12, stop="never", max_depth=3, **way), X, score)
+
+
+@pytest.mark.parametrize("name", ["adult", "spam", "pcmac", "colon", "mnist"])
+def test_screening_on_real_data(name, real_data):
+    data = real_data(name)
+    y = data["y"]
+    rows = np.isin(y, [3, 8]) if name == "mnist" else np.ones(len(y), dtype=bool)
+    X, y = data["X"][rows].astype(np.float32), (y[rows] > (3 if name == "mnist" else 0)).astype(int)
+    for mu in (1e-2, 5e-4):
+        model = assert_same(lambda mu=mu, **way: GBFSClassifier(mu, max_iter=40, **way), X, y)
+        assert model.n_features_selected_ > 1
+
+
+def test_a_continued_fit_is_screened_too():
+    X, score = large(21_000, 20)
+    models = {}
+    for way in WAYS:
+        model = GBFSRegressor(1e-3, max_iter=8, warm_start=True, screening=way).fit(X, score)
+        models[way] = model.set_params(max_iter=16).fit(X, score).predict(X)
+    long = GBFSRegressor(1e-3, max_iter=16).fit(X, score).predict(X)
+    for found in models.values():
+        np.testing.assert_array_equal(found, long)
