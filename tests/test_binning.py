@@ -120,6 +120,7 @@ def test_summaries_do_not_depend_on_batches(seed, most, weighted):
         np.testing.assert_array_equal(finder.thresholds(max_bins, 2)[0], expected)
 
 
+@pytest.mark.large
 def test_many_distinct_values_are_summarised_closely():
     """A million values have more than 32,768 cells; bins still hold about equal weight."""
     rng = np.random.default_rng(0)

@@ -75,6 +75,7 @@ def large(n, d, seed=0):
     return X, score + rng.normal(size=n)
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("mu", [3e-2, 3e-3, 3e-4, 0.0])
 @pytest.mark.parametrize("depth", [2, 5])
 def test_screening_with_a_sample(mu, depth):
@@ -86,6 +87,7 @@ def test_screening_with_a_sample(mu, depth):
     assert model.n_features_selected_ >= 1
 
 
+@pytest.mark.large
 def test_screening_of_every_kind_of_table():
     X, score = large(22_000, 24)
     rng = np.random.default_rng(1)
@@ -106,6 +108,7 @@ def test_screening_of_every_kind_of_table():
     assert_same(lambda **way: GBFSRegressor(2e-2, max_iter=12, stop="never", max_depth=3, **way), X, score)
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("name", ["adult", "spam", "pcmac", "colon", "mnist"])
 def test_screening_on_real_data(name, real_data):
     data = real_data(name)
@@ -117,6 +120,7 @@ def test_screening_on_real_data(name, real_data):
         assert model.n_features_selected_ > 1
 
 
+@pytest.mark.large
 def test_a_continued_fit_is_screened_too():
     X, score = large(21_000, 20)
     models = {}

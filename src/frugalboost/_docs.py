@@ -52,8 +52,8 @@ stop : {"paid", "never"}, default="paid"
 screening : {"auto", "exact", "off"}, default="auto"
     How columns are found that are not worth a look, because they can't be worth their price. "exact": by proofs that
     can't fail. "auto": large tables also by a random sample of the rows, which overlooks a column that should be bought
-    with a probability of 1e-6 a fit (see docs/algorithm.md). "off": every column is searched in every node. The model is the
-    same.
+    with a probability of 1e-6 a fit (see docs/algorithm.md). "off": every column is searched in every node. The model
+    is the same.
 n_features_to_select : int or None, default=None
     Exactly so many features, or as many as gain anything: buy more, then sell the weakest back with refits on what is
     owned, and fit on the rest (see docs/selection.md). A bag counts as one and is sold as one. mu is then only where
