@@ -28,3 +28,9 @@ def real_data():
     if folder is None:
         pytest.skip("the data folder is absent; set FRUGALBOOST_DATA to its path")
     return lambda name: np.load(folder / f"{name}.npz", allow_pickle=True)
+
+
+@pytest.fixture(scope="module")
+def tmp(tmp_path_factory):
+    """A folder that the tests of a module share: hypothesis wants fixtures that outlive an example."""
+    return tmp_path_factory.mktemp("shared")

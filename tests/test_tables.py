@@ -1,8 +1,5 @@
 """One table in every form gives the same bytes of model; tables that are not one are refused with a sentence."""
 
-import re
-import warnings
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -13,35 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
-from sklearn.base import clone
+from table_tools import bytes_of, cut_into, fitted, saved, trees_and_noise
 
 from frugalboost import (
     GBFSClassifier,
     GBFSClassifierCV,
     GBFSRegressor,
-    NothingBoughtWarning,
     StabilitySelection,
     gbfs_path,
     load,
 )
-
-
-def bytes_of(model, tmp):
-    path = tmp / "model"
-    model.save(path)
-    return path.read_bytes()
-
-
-@pytest.fixture(scope="module")
-def tmp(tmp_path_factory):
-    return tmp_path_factory.mktemp("tables")
-
-
-def fitted(settings, X, y=None, weights=None, **more):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NothingBoughtWarning)
-        warnings.simplefilter("ignore", UserWarning)
-        return GBFSClassifier(**settings, **more).fit(X, y, sample_weight=weights)
 
 
 @st.composite
@@ -64,11 +42,6 @@ def problems(draw):
         "random_state": 0,
     }
     return rng, X, y, weights, settings
-
-
-def cut_into(rng, n):
-    ends = np.sort(rng.integers(1, n + 1, 3))
-    return [slice(a, b) for a, b in zip([0, *ends], [*ends, n]) if b > a]
 
 
 @settings(max_examples=settings.default.max_examples // 4)
@@ -191,104 +164,7 @@ def test_every_form_of_a_mixed_table_gives_the_same_bytes(tmp, problem):
     wanted = model.predict_proba(pandas)
     for table in (enum, nullable, arrow, tmp / "one.parquet", ds.dataset(folder), [pandas[p] for p in parts]):
         np.testing.assert_array_equal(model.predict_proba(table), wanted)
-    np.testing.assert_array_equal(load(_saved(model, tmp)).predict_proba(enum), wanted)
-
-
-def _saved(model, tmp):
-    model.save(tmp / "saved")
-    return tmp / "saved"
-
-
-# ------------------------------------------------------------------------------------------------ categories
-
-
-def trees_and_noise(n=600, seed=0):
-    rng = np.random.default_rng(seed)
-    kind = rng.choice(["oak", "ash", "elm", "fir", "yew"], n)
-    frame = pd.DataFrame({"tree": pd.Categorical(kind), "noise": rng.normal(size=n), "height": rng.normal(size=n)})
-    y = np.isin(kind, ["oak", "fir"]) * 2.0 + 0.5 * frame["height"].to_numpy() + 0.1 * rng.normal(size=n)
-    return frame, y
-
-
-def test_a_category_is_one_feature_split_by_a_set_of_levels():
-    frame, y = trees_and_noise()
-    model = GBFSRegressor(0.05, max_iter=50).fit(frame, y)
-    assert model.selected_features_.tolist()[0] == 0
-    assert model.total_cost_ == model.n_features_selected_
-    assert model.categories_ == {0: ["ash", "elm", "fir", "oak", "yew"]}
-    assert model._model.ensemble.level_set[0] == 0  # one split parts {fir, oak} from the rest
-    left = np.flatnonzero(np.unpackbits(model._model.ensemble.sets[:32], bitorder="little"))
-    assert {tuple(left)} <= {(0, 1, 4), (2, 3)}
-    assert model.score(frame, y) > 0.9
-
-
-def test_unseen_and_missing_levels_have_a_side():
-    frame, y = trees_and_noise()
-    model = GBFSRegressor(0.05, max_iter=20).fit(frame, y)
-    new = frame[:3].copy()
-    new["tree"] = pd.Categorical(["palm", None, "oak"])
-    predicted = model.predict(new)
-    missing = frame[:3].assign(tree=pd.Categorical([None] * 3, categories=["oak"]))
-    np.testing.assert_array_equal(predicted[:2], model.predict(missing)[:2])
-    assert np.isfinite(predicted).all()
-
-
-def test_missing_levels_learn_their_side():
-    frame, y = trees_and_noise()
-    gone = np.arange(len(y)) % 4 == 0
-    frame.loc[gone, "tree"] = None
-    y = np.where(gone, 9.0, y)
-    model = GBFSRegressor(0.01, max_iter=100).fit(frame, y)
-    assert np.abs(model.predict(frame)[gone] - 9).max() < 1.0
-
-
-def test_rare_levels_share_a_bin():
-    rng = np.random.default_rng(0)
-    codes = np.concatenate([np.repeat(np.arange(10), 200), np.arange(10, 400)])
-    frame = pd.DataFrame({"id": pd.Categorical([f"c{c:03}" for c in codes])})
-    y = (codes < 5) * 1.0 + 0.01 * rng.normal(size=len(codes))
-    model = GBFSRegressor(0.01, max_iter=50, max_bins=12).fit(frame, y)
-    bins = model._model.levels[0].bins
-    assert bins[:11].tolist() == list(range(11))  # the ten heavy ones, and of the equal ones the first
-    assert set(bins[11:].tolist()) == {11}
-    assert model.score(frame, y) > 0.99
-
-
-def test_a_column_of_many_small_levels_is_no_bargain():
-    """With a mean of its own for each level of one or two rows, anything can be fitted."""
-    rng = np.random.default_rng(0)
-    n = 400
-    y = rng.integers(0, 2, n)
-    frame = pd.DataFrame({"id": pd.Categorical(rng.integers(0, 200, n).astype(str)), "x": y + 0.8 * rng.normal(size=n)})
-    assert GBFSClassifier(0.02, max_iter=20).fit(frame, y).get_feature_names_out().tolist() == ["x"]
-
-
-def test_numbers_may_be_levels():
-    rng = np.random.default_rng(0)
-    X = np.column_stack([rng.integers(0, 6, 500), rng.normal(size=500)]).astype(float)
-    y = np.isin(X[:, 0], [1, 4]) * 1.0
-    model = GBFSRegressor(0.01, max_iter=1, max_depth=1, learning_rate=1.0, categorical_features=[0]).fit(X, y)
-    np.testing.assert_allclose(model.predict(X), y)  # one split is enough
-    objects = X.astype(object)
-    objects[:, 0] = [f"kind {int(v)}" for v in X[:, 0]]
-    same = clone(model).fit(objects, y)
-    np.testing.assert_allclose(same.predict(objects), y)
-    assert same.categories_[0][1] == "kind 1"
-    assert model.categories_ == {0: [0, 1, 2, 3, 4, 5]}
-
-
-def test_categories_and_weights():
-    """A weight of k is the same as k equal rows, also for which levels share a bin and which are too light."""
-    rng = np.random.default_rng(3)
-    n = 150
-    frame = pd.DataFrame({"c": pd.Categorical(rng.zipf(1.6, n).clip(max=30).astype(str)), "x": rng.normal(size=n)})
-    y = rng.normal(size=n) + (frame["c"] == "2") * 2.0
-    weights = rng.integers(0, 4, n)
-    settings = {"mu": 0.0, "max_iter": 10, "max_bins": 6, "min_samples_leaf": 5}
-    weighted = GBFSRegressor(**settings).fit(frame, y, sample_weight=weights)
-    again = np.repeat(np.arange(n), weights)
-    repeated = GBFSRegressor(**settings).fit(frame.iloc[again], y.iloc[again])
-    np.testing.assert_array_equal(weighted.predict(frame.iloc[again]), repeated.predict(frame.iloc[again]))
+    np.testing.assert_array_equal(load(saved(model, tmp)).predict_proba(enum), wanted)
 
 
 @pytest.mark.parametrize("estimator", ["path", "cv", "stability", "number", "average", "warm"])
@@ -328,36 +204,6 @@ def test_categories_and_sparse_tables_everywhere(estimator):
             np.testing.assert_array_equal(model.predict_proba(table), long.predict_proba(table))
 
 
-def test_which_columns_are_categorical_must_make_sense():
-    frame, y = trees_and_noise(50)
-    for wanted, message in [
-        (["leaf"], "'leaf', which is not a column"),
-        ([7], "names column 7, but X has columns 0 to 2"),
-        ([-1], "names column -1"),
-        ([True, False], "2 truths, but X has 3"),
-        ([0.5], "list of names, of positions, or of truths"),
-        ([[0]], "list of names, of positions, or of truths"),
-        ([0, "noise"], "list of names, of positions, or of truths"),
-        (["noise"], "'tree' holds categories, but is not among categorical_features"),
-        (None, "'tree' holds categories, but is not among categorical_features"),
-    ]:
-        with pytest.raises(ValueError, match=message):
-            GBFSRegressor(categorical_features=wanted).fit(frame, y)
-    with pytest.raises(ValueError, match=r"'texts' holds .*categorical_features=\['texts'\]"):
-        GBFSRegressor().fit(frame.assign(texts="a"), y)
-    with pytest.raises(ValueError, match="no names"):
-        GBFSRegressor(categorical_features=["tree"]).fit(np.zeros((50, 3)), y)
-    with pytest.raises(TypeError, match="X is a sparse matrix"):
-        GBFSRegressor(categorical_features=[0]).fit(sparse.csr_array(np.eye(50)), y)
-    with pytest.raises(ValueError, match="column 0 holds values that are not numbers"):
-        GBFSRegressor(categorical_features=[1]).fit(np.array([["a", "b"]] * 50, dtype=object), y)
-    with pytest.raises(ValueError, match=r"'when' .*categories of type Timestamp"):
-        GBFSRegressor().fit(frame.assign(when=pd.Categorical(pd.date_range("2020", periods=50))), y)
-
-
-# --------------------------------------------------------------------------------------- the reduced table
-
-
 def test_predict_takes_the_table_that_transform_gives():
     frame, y = trees_and_noise()
     model = GBFSRegressor(0.05, max_iter=30).fit(frame, y).set_output(transform="pandas")
@@ -384,9 +230,6 @@ def test_transform_keeps_sparse_tables_sparse():
     model = GBFSRegressor(0.1, max_iter=20, min_samples_leaf=2).fit(X, y)
     assert sparse.issparse(model.transform(X))
     assert model.transform(X).shape == (200, model.n_features_selected_)
-
-
-# ------------------------------------------------------------------------------------------------ bad tables
 
 
 def sparse_with(field, place, value):
@@ -440,125 +283,6 @@ def test_tables_that_changed_since_fit():
         model.predict(sparse.csr_array(np.zeros((3, 3))))
 
 
-def labelled(n=100):
-    frame, y = trees_and_noise(n)
-    return frame.assign(y=y)
-
-
-def test_bad_batches(tmp):
-    X, y = np.random.default_rng(0).normal(size=(60, 3)), np.arange(60.0)
-    model = GBFSRegressor(max_iter=2)
-    cases = [
-        (lambda: iter([(X, y)]), TypeError, "read only once"),
-        (lambda: [(X, y), (X[:, :2], y)], ValueError, "Batch 1: X has 2 features, but .* expecting 3"),
-        (lambda: [(X, y), (X, y[:5])], ValueError, r"batch 1 has 60 rows, but targets or weights of shape \(5,\)"),
-        (lambda: [(X, y), (X, y, y)], ValueError, "batch 1: some batches have weights"),
-        (lambda: [(X, y), (X, None)], ValueError, "batch 1 has no targets"),
-        (lambda: [(X, y), (X, y.astype(str))], ValueError, "batch 1 has targets of type .*; those of the first"),
-        (lambda: [(X, y), (sparse.csr_array(X), y)], ValueError, "Batch 1 is sparse, but the first one is not"),
-        (lambda: [(sparse.csr_array(X), y), (X, y)], ValueError, "batch 1 is not sparse"),
-        (lambda: [(sparse.csr_array(X), y), (sparse.csr_array(X), y[:5])], ValueError, "batch 1 has 60 rows"),
-        (lambda: [(X, y), (X,)], ValueError, "Batch 1 is not a tuple"),
-        (lambda: lambda: [], ValueError, "no batches"),
-        (lambda: lambda: 5, TypeError, "returned a int, which is no iterator"),
-        (lambda: [(X, y), (np.where(X > 2, np.inf, X), y)], ValueError, "Batch 1: .*infinity"),
-        (lambda: [(pd.DataFrame(X, columns=list("abc")), y), (pd.DataFrame(X, columns=list("abd")), y)],
-         ValueError, r"Batch 1: [\s\S]*unseen at fit time:\s- d"),
-    ]  # fmt: skip
-    for make, error, message in cases:
-        with pytest.raises(error, match=message):
-            model.fit(make())
-    times = iter([[(X, y)] * 2, [(X, y)] * 2, [(X, y)]])
-    with pytest.raises(ValueError, match="fewer rows than when they were first read, 120"):
-        model.fit(lambda: next(times))
-    with pytest.raises(ValueError, match="bring its own targets"):
-        model.fit([(X, y)], y)
-    assert not hasattr(model, "n_iter_")
-
-
-def test_bad_files(tmp):
-    data = labelled()
-    path = tmp / "bad.parquet"
-    data.to_parquet(path, index=False)
-    model = GBFSRegressor(max_iter=2)
-    with pytest.raises(ValueError, match="name the column to predict"):
-        model.fit(path)
-    with pytest.raises(ValueError, match=r"y='z' is not a column of the files. They have 'tree', 'noise'"):
-        model.fit(path, "z")
-    with pytest.raises(TypeError, match="y must be the name of one of its columns"):
-        model.fit(path, data["y"])
-    with pytest.raises(FileNotFoundError, match=r"no file or folder .*none.parquet"):
-        model.fit(tmp / "none.parquet", "y")
-    content = path.read_bytes()
-    for broken in (content[: len(content) // 2], b"", b"something else entirely" * 50, content[:100] + content[200:]):
-        path.write_bytes(broken)
-        with pytest.raises(ValueError, match="can't be read as Parquet"):
-            model.fit(path, "y")
-    data.assign(y=data["y"].where(data["y"] > 0)).to_parquet(path, index=False)
-    with pytest.raises(ValueError, match="'y' has missing values"):
-        model.fit(path, "y")
-    data.assign(when=pd.Timestamp("2020")).to_parquet(path, index=False)
-    with pytest.raises(ValueError, match="'when' holds Datetime"):
-        model.fit(path, "y")
-    data.to_parquet(path, index=False)
-    model.fit(path, "y")
-    data.drop(columns=["tree", "height"]).to_parquet(path, index=False)
-    with pytest.raises(ValueError, match=r"tree|height"):
-        model.predict(path)
-    with pytest.raises(TypeError, match="needs a table in memory"):
-        list(model.staged_predict(path))
-
-
-def test_progress_of_reading_shows_rows_and_bytes(tmp, capsys):
-    labelled(300).to_parquet(tmp / "shown.parquet", index=False, row_group_size=100)
-    GBFSRegressor(max_iter=2, verbose=1).fit(tmp / "shown.parquet", "y")
-    out = capsys.readouterr().out
-    assert re.search(r"finding thresholds: 300 of 300 rows \(100 %, files of \d+ kB\)", out)
-    assert "binning: 300 of 300 rows" in out
-
-
-def test_batches_are_read_twice(tmp):
-    X, y = np.random.default_rng(0).normal(size=(60, 3)), np.arange(60.0)
-    calls = []
-
-    def batches():
-        calls.append(1)
-        yield X[:30], y[:30]
-        yield X[30:], y[30:]
-
-    GBFSRegressor(max_iter=2).fit(batches)
-    assert len(calls) == 3  # the first time only the first batch is looked at
-
-
-def test_continued_training_on_new_batches_uses_the_same_bins(tmp):
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(400, 5)), rng.normal(size=400)
-    y += 2 * X[:, 1] + X[:, 3]
-    first = GBFSRegressor(0.01, max_iter=10, warm_start=True).fit([(X[:100], y[:100]), (X[100:200], y[100:200])])
-    owned = first.selected_features_.tolist()
-    kept = load(_saved(first, tmp))
-    cuts = set(first._memory.thresholds.cuts.tolist())
-    for model in (first, kept):
-        model.set_params(max_iter=20).fit([(X[200:], y[200:])])
-        assert model.selected_features_.tolist()[: len(owned)] == owned
-        trees = model._model.ensemble
-        finite = np.isfinite(trees.threshold) & (trees.feature >= 0)
-        assert set(trees.threshold[finite].tolist()) <= cuts
-    assert bytes_of(first, tmp) == bytes_of(kept, tmp)
-    cold = GBFSRegressor(0.01, max_iter=10).fit(X[:200], y[:200])
-    with pytest.raises(ValueError, match="warm_start=True from the start"):
-        cold.set_params(warm_start=True, max_iter=20).fit([(X[200:], y[200:])])
-
-
-def test_bins_may_lie_in_a_file(tmp):
-    with pytest.raises(ValueError, match=r"bins_folder=.*nowhere' is not a folder"):
-        GBFSRegressor(bins_folder=str(tmp / "nowhere")).fit(np.arange(50.0)[:, None], np.arange(50.0))
-    X, y = np.random.default_rng(0).normal(size=(200, 9)), np.arange(200.0)
-    model = GBFSRegressor(0.0, max_iter=3, bins_folder=tmp).fit(X, y)
-    same = GBFSRegressor(0.0, max_iter=3).fit(X, y)
-    assert bytes_of(model, tmp) == bytes_of(same, tmp)
-
-
 def test_frames_are_not_copied():
     """The core reads a frame's columns where they are."""
     from frugalboost.tables.checking import check_X
@@ -588,118 +312,6 @@ def test_models_of_the_first_file_format_are_still_read(tmp):
     del description["levels"], description["params"]["categorical_features"]
     model_file.write(tmp / "old", description, arrays)
     np.testing.assert_array_equal(load(tmp / "old").predict(X), model.predict(X))
-
-
-# ------------------------------------------------------------------- what reviewers of the first version found
-
-
-def test_rows_of_next_to_no_weight_are_left_out():
-    """A level that only such rows have must not lead the partition astray."""
-    rng = np.random.default_rng(0)
-    n = 2000
-    frame = pd.DataFrame({"shop": pd.Categorical(rng.integers(0, 20, n)), "x": rng.normal(size=n)})
-    y = frame["x"] + frame["shop"].astype(int) % 7 + rng.normal(size=n)
-    weights = np.where(rng.random(n) < 0.5, 1e-14, 1.0)
-    settings = {"mu": 0, "max_iter": 20, "min_samples_leaf": 1}
-    light = GBFSRegressor(**settings).fit(frame, y, sample_weight=weights)
-    without = GBFSRegressor(**settings).fit(frame[weights == 1], y[weights == 1])
-    np.testing.assert_array_equal(light.predict(frame), without.predict(frame))
-    for seed in range(3):
-        weights = 10.0 ** np.random.default_rng(seed).integers(-12, 1, n)
-        model = GBFSRegressor(**settings).fit(frame, y, sample_weight=weights)
-        loss = np.average(0.5 * (y - model.predict(frame)) ** 2, weights=weights)
-        assert model.history_["train_loss"][-1] == pytest.approx(loss, rel=1e-6)
-
-
-@pytest.mark.parametrize("saved", [False, True])
-def test_a_continued_fit_keeps_the_levels_of_its_trees(saved, tmp):
-    frame, y = trees_and_noise()
-    model = GBFSRegressor(0.01, max_iter=30, learning_rate=0.3).fit(frame, y)
-    before = model.score(frame, y)
-    if saved:
-        model = load(_saved(model, tmp))
-    some = frame["tree"] != "ash"
-    model.set_params(warm_start=True, max_iter=31).fit(frame[some], y[some])
-    assert model.score(frame, y) > before - 0.02
-    assert model.categories_ == {0: ["ash", "elm", "fir", "oak", "yew"]}
-
-
-def test_a_continued_fit_keeps_what_is_categorical():
-    rng = np.random.default_rng(0)
-    X = np.column_stack([rng.choice([10, 20, 30, 40], 400), rng.normal(size=400)])
-    y = np.isin(X[:, 0], [10, 40]) * 5.0 + X[:, 1]
-    model = GBFSRegressor(0.01, max_iter=20, warm_start=True, categorical_features=[0]).fit(X, y)
-    before = model.score(X, y)
-    model.set_params(max_iter=21, categorical_features=None).fit(X, y)
-    assert model.score(X, y) > before - 0.02
-    with pytest.raises(TypeError, match="is sparse, but the model has categorical features"):
-        model.set_params(max_iter=22).fit(sparse.csr_array(X), y)
-    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1]})
-    numbers = GBFSRegressor(0.01, max_iter=20, warm_start=True).fit(frame, y)
-    with pytest.raises(ValueError, match="'a' holds categories, but is not among"):
-        numbers.set_params(max_iter=21).fit(frame.assign(a=pd.Categorical(X[:, 0])), y)
-
-
-def test_batches_that_change_are_noticed():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(300, 2))
-    y = X[:, 0] + 0.1 * rng.normal(size=300)
-
-    def shuffled():
-        order = rng.permutation(300)
-        for i in range(0, 300, 100):
-            yield X[order[i : i + 100]], y[order[i : i + 100]]
-
-    with pytest.raises(ValueError, match="other targets than when they were first read"):
-        GBFSRegressor().fit(shuffled)
-
-    def in_one_place():
-        own_X, own_y = np.empty((100, 2)), np.empty(100)
-        for i in range(0, 300, 100):
-            own_X[:], own_y[:] = X[i : i + 100], y[i : i + 100]
-            yield own_X, own_y
-
-    same = GBFSRegressor().fit(X, y)
-    np.testing.assert_array_equal(GBFSRegressor().fit(in_one_place).predict(X), same.predict(X))
-    as_lists = [[X[:100], y[:100]], [X[:0], y[:0]], [X[100:], y[100:]]]  # as loaders give them; one is empty
-    np.testing.assert_array_equal(GBFSRegressor().fit(as_lists).predict(X), same.predict(X))
-
-
-def test_categories_of_whole_numbers_stay_whole():
-    ids = np.array([10**18 + i for i in range(4)])
-    k = np.arange(400) % 4
-    y = (k % 2) * 1.0
-    whole = ids[k].tolist()
-    settings = {"mu": 0.0, "max_iter": 50, "learning_rate": 0.5, "categorical_features": ["id"]}
-    model = GBFSRegressor(**settings).fit(pl.DataFrame({"id": whole}), y)
-    for table in (
-        pl.DataFrame({"id": [None, *whole[1:]]}),
-        pd.DataFrame({"id": pd.array([None, *whole[1:]], dtype="Int64")}),
-        pa.table({"id": [None, *whole[1:]]}),
-    ):
-        assert model.score(table, y) > 0.9
-        assert GBFSRegressor(**settings).fit(table, y).categories_[0] == ids.tolist()
-    short = pd.DataFrame({"id": np.float32([0.1, 0.2])[k % 2]})
-    tenths = GBFSRegressor(**settings).fit(short, y)
-    assert tenths.categories_ == {0: [0.1, 0.2]}
-    assert tenths.score(short.astype(np.float64).round(1), y) > 0.99
-
-
-def test_categories_as_polars_and_pandas_write_them(tmp):
-    frame, y = trees_and_noise(200)
-    polars = pl.from_pandas(frame)
-    dictionary = pa.dictionary(pa.int32(), pa.string())
-    arrow = pd.DataFrame({"tree": pd.Series(frame["tree"].astype(str), dtype=pd.ArrowDtype(pa.string()))})
-    arrow["tree"] = arrow["tree"].astype(pd.ArrowDtype(dictionary))
-    polars.with_columns(y=pl.Series(y)).write_parquet(tmp / "polars.parquet")
-    expected = GBFSRegressor(0.01, max_iter=5).fit(frame, y)
-    for table, target in [
-        (polars.to_arrow(), y),
-        (tmp / "polars.parquet", "y"),
-        (pd.concat([arrow, frame[["noise", "height"]]], axis=1), y),
-    ]:
-        model = GBFSRegressor(0.01, max_iter=5).fit(table, target)
-        np.testing.assert_array_equal(model.predict(frame), expected.predict(frame))
 
 
 def test_columns_of_unusual_kinds():
@@ -754,61 +366,3 @@ def test_sparse_matrices_that_do_not_know_themselves():
     for array in (swapped.data, swapped.indices):
         array[[a, b]] = array[[b, a]]
     np.testing.assert_array_equal(GBFSRegressor(**settings).fit(swapped, y).predict(X), expected)
-
-
-def test_files_as_people_have_them(tmp):
-    frame, y = trees_and_noise(200)
-    data = frame.assign(y=y)
-    folder = tmp / "various"
-    folder.mkdir()
-    shuffled = data.sample(frac=1, random_state=0)
-    shuffled.to_parquet(folder / "indexed.parquet")  # with an index, which is no feature
-    model = GBFSRegressor(max_iter=5).fit(folder / "indexed.parquet", "y")
-    assert model.feature_names_in_.tolist() == ["tree", "noise", "height"]
-    assert model.score(folder / "indexed.parquet", "y") == pytest.approx(model.score(frame, y))
-    pq.write_to_dataset(pa.Table.from_pandas(data.assign(g=np.arange(200) % 2)), folder / "hive", partition_cols=["g"])
-    assert "g" in GBFSRegressor(max_iter=2).fit(folder / "hive", "y").feature_names_in_
-    halves = [folder / "a.parquet", folder / "b.parquet"]
-    data[:100].astype({"noise": np.float32}).to_parquet(halves[0], index=False)
-    data[100:].to_parquet(halves[1], index=False)
-    joined = GBFSRegressor(max_iter=5).fit(halves, "y")
-    whole = pd.concat([pd.read_parquet(h) for h in halves]).drop(columns="y")
-    np.testing.assert_array_equal(joined.predict(halves), joined.predict(whole))
-    data[100:].rename(columns={"noise": "Noise"}).to_parquet(halves[1], index=False)
-    with pytest.raises(ValueError, match=r"do not have the same columns: .*(a|b).parquet lacks '(N|n)oise'"):
-        GBFSRegressor().fit(halves, "y")
-    with pytest.raises(ValueError, match="y and sample_weight are the same column"):
-        GBFSRegressor().fit(halves[0], "y", sample_weight="y")
-    (folder / "empty").mkdir()
-    with pytest.raises(ValueError, match="no files in the folder"):
-        GBFSRegressor().fit(folder / "empty", "y")
-
-
-def test_validation_and_scores_from_batches_and_files(tmp):
-    frame, y = trees_and_noise(300)
-    batches = [(frame[:150], y[:150]), (frame[150:], y[150:])]
-    frame.assign(y=y).to_parquet(tmp / "val.parquet", index=False)
-    settings = {"mu": 0.01, "max_iter": 10, "early_stopping": True, "random_state": 0}
-    expected = GBFSRegressor(**settings).fit(frame, y, X_val=frame, y_val=y)
-    for held, target in ((batches, None), (tmp / "val.parquet", "y")):
-        model = GBFSRegressor(**settings).fit(frame, y, X_val=held, y_val=target)
-        assert bytes_of(model, tmp) == bytes_of(expected, tmp)
-        assert model.score(held, target) == pytest.approx(expected.score(frame, y))
-    with pytest.raises(TypeError, match="needs a table in memory"):
-        GBFSClassifierCV().fit(tmp / "val.parquet", "y")
-    with pytest.raises(TypeError, match="transform needs a table in memory"):
-        expected.transform(tmp / "val.parquet")
-    with pytest.raises(ValueError, match="which kind of model"):
-        gbfs_path(tmp / "val.parquet", "y")
-    path = gbfs_path(tmp / "val.parquet", "y", estimator=GBFSRegressor(max_iter=5), n_mus=3)
-    same = gbfs_path(frame, y, n_mus=3, max_iter=5)
-    np.testing.assert_allclose(path.train_score, same.train_score)
-    with pytest.raises(ValueError, match="nothing to predict from"):
-        expected.predict(iter([]))
-
-
-def test_saving_lists_of_any_kind(tmp):
-    frame, y = trees_and_noise(100)
-    for wanted in (pd.Index(["tree"]), pl.Series(["tree"]), np.array([0]), range(1), pd.Series([True, False, False])):
-        model = GBFSRegressor(0.01, max_iter=2, categorical_features=wanted).fit(frame, y)
-        np.testing.assert_array_equal(load(_saved(model, tmp)).predict(frame), model.predict(frame))
