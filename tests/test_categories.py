@@ -142,12 +142,12 @@ def test_rows_of_next_to_no_weight_are_left_out():
         assert model.history_["train_loss"][-1] == pytest.approx(loss, rel=1e-6)
 
 
-@pytest.mark.parametrize("saved", [False, True])
-def test_a_continued_fit_keeps_the_levels_of_its_trees(saved, tmp):
+@pytest.mark.parametrize("from_file", [False, True])
+def test_a_continued_fit_keeps_the_levels_of_its_trees(from_file, tmp):
     frame, y = trees_and_noise()
     model = GBFSRegressor(0.01, max_iter=30, learning_rate=0.3).fit(frame, y)
     before = model.score(frame, y)
-    if saved:
+    if from_file:
         model = load(saved(model, tmp))
     some = frame["tree"] != "ash"
     model.set_params(warm_start=True, max_iter=31).fit(frame[some], y[some])
