@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 lightgbm = pytest.importorskip("lightgbm")
 
-from benchmarks import quality  # noqa: E402
+from benchmarks import quality, tables  # noqa: E402
 from benchmarks.quality_data import Split  # noqa: E402
 from benchmarks.rivals import ours  # noqa: E402
 from benchmarks.selectors import frugalboost, frugalboost_forward, lightgbm_gain  # noqa: E402
@@ -25,6 +25,14 @@ def test_speed():
     X, y = table(300, 0)
     setting = {"depth": 3, "bins": 255, "min_leaf": 20, "threads": 1, "trees": 5}
     assert ours.train(ours.bin(X, y.astype(float), setting), setting, 0.01) == 2
+
+
+def test_tables():
+    assert tables.text(rows=300, columns=400, words=20, trees=3)["features"] >= 1
+    ratios = tables.against_lightgbm(rows=2000, columns=25, trees=3, repeats=1)
+    assert ratios["binning"]["ours"] > 0
+    page = tables.page({"machine": {"cores": 2, "cpu": "any", "lightgbm": "4"}, "against_lightgbm": ratios})
+    assert "| predicting |" in page
 
 
 @pytest.mark.parametrize("method", [frugalboost, frugalboost_forward, lightgbm_gain])
