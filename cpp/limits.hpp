@@ -19,6 +19,8 @@ inline constexpr std::size_t kSummaryRows = 7;
 inline constexpr std::size_t kSummaryColumns = 3;
 inline constexpr std::size_t kSparseShare = 2;
 inline constexpr int kSparseSlots = 2;
+inline constexpr std::size_t kScreenColumns = 0;
+inline constexpr std::size_t kScreenRows = 0;
 inline constexpr std::size_t kSampleLeastRows = 8;
 inline constexpr std::size_t kSampleShare = 2;
 inline constexpr std::uint32_t kWatchAfter = 2;
@@ -41,12 +43,15 @@ inline constexpr std::size_t kRadixSortRows = 4096;
 inline constexpr std::size_t kSummaryRows = std::size_t{1} << 17;
 inline constexpr std::size_t kSummaryColumns = 32;
 // A column of a sparse table is kept sparse where at most one value in so many is stored.
-inline constexpr std::size_t kSparseShare = 8;
+inline constexpr std::size_t kSparseShare = 16;
 // Nodes whose histograms of a sparse column are summed in one pass over it.
 inline constexpr int kSparseSlots = 64;
+// Smaller tables than this are searched faster than anything is proved about them.
+inline constexpr std::size_t kScreenColumns = 256;
+inline constexpr std::size_t kScreenRows = 100000;
 // Tables of fewer rows are not sampled; of others one row in so many is.
 inline constexpr std::size_t kSampleLeastRows = 20000;
-inline constexpr std::size_t kSampleShare = 4;
+inline constexpr std::size_t kSampleShare = 8;
 // A column that had to be searched so often is kept with the owned ones, where a search is cheap.
 inline constexpr std::uint32_t kWatchAfter = 16;
 // After so many trees it is decided whether the sample is worth its while.

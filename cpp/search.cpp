@@ -15,6 +15,8 @@ Search::Search(const BinnedMatrix& X, const Weights& weights, const Params& para
       ledger_(ledger),
       mu_(mu),
       min_weight_(scaled(params.min_samples_leaf, weights.shift)),
+      screening_(params.screening == Screening::exact || (params.screening == Screening::probable &&
+                                                          (X.columns() >= kScreenColumns || X.rows() >= kScreenRows))),
       rows_(weights),
       owned_(X),
       owned_search_(X, weights, min_weight_),

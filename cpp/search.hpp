@@ -55,7 +55,7 @@ class Search {
   static size_t count(const Mask& mask);
   static bool most_groups(const Mask& mask);
 
-  bool screening() const { return params_.screening != Screening::off; }
+  bool screening() const { return screening_; }
   void set_squares(Level& level, Context& context);
   bool better_whole(int node) const;
   void search_owned(std::span<const int> nodes, bool deeper, Context& context);
@@ -84,6 +84,7 @@ class Search {
   const Params& params_;
   const Ledger& ledger_;
   double mu_, min_weight_;
+  bool screening_;
 
   OrderedRows rows_;
   OwnedColumns owned_;
