@@ -88,6 +88,9 @@ class BinnedMatrix : public Source {
   // Bins of rows [begin, end), `step` bytes apart.
   void copy(size_t column, size_t begin, size_t end, std::uint8_t* out, size_t step) const;
 
+  // Where a column is kept: its place among the dense ones, or ~number among the sparse ones.
+  std::int32_t place(size_t column) const { return place_[column]; }
+
   // Dense columns, by their place in the groups.
   size_t dense() const { return dense_.size(); }
   size_t dense_column(size_t place) const { return dense_[place]; }
@@ -119,7 +122,7 @@ class BinnedMatrix : public Source {
 
   size_t rows_;
   Thresholds thresholds_;
-  std::vector<std::int32_t> place_;  // of each column: among the dense ones, or ~number among the sparse ones
+  std::vector<std::int32_t> place_;
   std::vector<size_t> dense_, sparse_;
   std::vector<std::uint8_t> has_missing_;
   Bytes bins_;

@@ -9,9 +9,7 @@ namespace frugal {
 inline constexpr int kMostBins = 256;
 inline constexpr int kSetBytes = kMostBins / 8;
 
-// Which bins go left: one bit each.
-using LevelSet = std::array<std::uint8_t, kSetBytes>;
-
+// A set of bins has one bit for each.
 inline bool contains(const std::uint8_t* set, int bin) {
   return (set[bin / 8] >> (bin % 8)) & 1;
 }

@@ -1,7 +1,6 @@
 #include "screening.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <numeric>
 
@@ -132,14 +131,12 @@ void RowSample::begin_tree(const GridGradients& gradients, Context& context) {
 
 void RowSample::split(std::span<const ChosenSplit> splits, std::span<const int> slots, Context& context) {
   std::vector<ChosenSplit> own(splits.begin(), splits.end());
-  std::vector<std::int32_t> place(X_.columns(), -1);
-  for (size_t p = 0; p < X_.dense(); ++p) place[X_.dense_column(p)] = static_cast<std::int32_t>(p);
   std::vector<OpenNode> next;
   for (size_t i = 0; i < own.size(); ++i) own[i].node = nodes_[static_cast<size_t>(slots[i])];
   partition_.split(
       own,
       [&](const ChosenSplit& s, std::span<const Row> rows, std::uint8_t* out) {
-        const std::int32_t p = place[static_cast<size_t>(s.column)];
+        const std::int32_t p = X_.place(static_cast<size_t>(s.column));
         if (p >= 0) return rows_.gather(static_cast<size_t>(p), rows, out);
         for (size_t i = 0; i < rows.size(); ++i)  // a sparse column is not in the sample
           out[i] =

@@ -3,10 +3,20 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 
 #include "limits.hpp"
 
 namespace frugal {
+namespace {
+
+// Prices that are infinite beside any gain leave nothing to compare bounds with.
+bool worth_screening(const BinnedMatrix& X, Screening how, double mu) {
+  const bool large = X.columns() >= kScreenColumns || X.rows() >= kScreenRows;
+  return std::isfinite(mu) && (how == Screening::exact || (how == Screening::probable && large));
+}
+
+}  // namespace
 
 Search::Search(const BinnedMatrix& X, const Weights& weights, const Params& params, const Ledger& ledger, double mu)
     : X_(X),
@@ -15,8 +25,7 @@ Search::Search(const BinnedMatrix& X, const Weights& weights, const Params& para
       ledger_(ledger),
       mu_(mu),
       min_weight_(scaled(params.min_samples_leaf, weights.shift)),
-      screening_(params.screening == Screening::exact || (params.screening == Screening::probable &&
-                                                          (X.columns() >= kScreenColumns || X.rows() >= kScreenRows))),
+      screening_(worth_screening(X, params.screening, mu)),
       rows_(weights),
       owned_(X),
       owned_search_(X, weights, min_weight_),
@@ -24,13 +33,9 @@ Search::Search(const BinnedMatrix& X, const Weights& weights, const Params& para
       sparse_search_(X, weights, min_weight_),
       root_bounds_(X.columns(), weights),
       packed_(X.columns()),
-      looked_at_(X.columns()),
-      place_(X.columns(), -1),
-      sparse_number_(X.columns(), -1) {
+      looked_at_(X.columns()) {
   all_search_.use(X.lanes());
   owned_search_.use(owned_.lanes());
-  for (size_t p = 0; p < X.dense(); ++p) place_[X.dense_column(p)] = static_cast<std::int32_t>(p);
-  for (size_t s = 0; s < X.sparse(); ++s) sparse_number_[X.sparse_column(s)] = static_cast<std::int32_t>(s);
   if (!screening()) return;
   for (const Purchase& p : ledger.purchases()) fresh_.push_back(static_cast<size_t>(p.feature));
   sampling_ =
@@ -56,7 +61,7 @@ void Search::pack(Context& context) {
   for (size_t c : fresh_) {
     if (packed_[c]) continue;
     packed_[c] = 1;
-    packed_sparse_ = packed_sparse_ || place_[c] < 0;
+    packed_sparse_ = packed_sparse_ || X_.place(c) < 0;
     owned_.add(c, context);
     more = true;
   }
@@ -120,7 +125,7 @@ void Search::level(Level& level, bool deeper, bool everything, Context& context)
 // Whether a node is searched as a whole at once: where no proof will help, to search what is owned by itself is in
 // vain.
 bool Search::better_whole(int node) const {
-  const bool fresh_sparse = std::any_of(fresh_.begin(), fresh_.end(), [&](size_t c) { return place_[c] < 0; });
+  const bool fresh_sparse = std::any_of(fresh_.begin(), fresh_.end(), [&](size_t c) { return X_.place(c) < 0; });
   if (at_root_ || sample_ || packed_sparse_ || fresh_sparse) return false;
   const Mask mask = possible(node, false);  // nothing is known of what is owned: any gain would do
   return most_groups(mask);
@@ -140,8 +145,8 @@ void Search::search_owned(std::span<const int> nodes, bool deeper, Context& cont
 
 // One column in some nodes.
 void Search::search_column(size_t column, std::span<const int> nodes, Context& context) {
-  if (place_[column] >= 0) {
-    const auto place = static_cast<size_t>(place_[column]);
+  if (X_.place(column) >= 0) {
+    const auto place = static_cast<size_t>(X_.place(column));
     std::vector<GroupSearch::Piece> pieces;
     for (int node : nodes) pieces.push_back({&level_->nodes[static_cast<size_t>(node)], place / kLanes, {}});
     all_search_.search_pieces(pieces, rows_, *gradients_, context);
@@ -150,7 +155,7 @@ void Search::search_column(size_t column, std::span<const int> nodes, Context& c
   }
   std::vector<const OpenNode*> wanted(level_->nodes.size(), nullptr);
   for (int node : nodes) wanted[static_cast<size_t>(node)] = &level_->nodes[static_cast<size_t>(node)];
-  const std::array<size_t, 1> number{static_cast<size_t>(sparse_number_[column])};
+  const std::array<size_t, 1> number{static_cast<size_t>(~X_.place(column))};
   std::vector<ColumnSplit> splits(level_->nodes.size());
   sparse_search_.search(number, wanted, *partition_, *gradients_, splits, context);
   for (int node : nodes) note(node, column, splits[static_cast<size_t>(node)]);

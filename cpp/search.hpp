@@ -6,7 +6,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "group_search.hpp"
@@ -103,8 +102,6 @@ class Search {
   const GridGradients* gradients_ = nullptr;
   Level* level_ = nullptr;
   bool at_root_ = false;
-  std::vector<std::int32_t> place_;            // of each column among the dense ones; -1: it is sparse
-  std::vector<std::int32_t> sparse_number_;    // of each column among the sparse ones
   std::vector<std::vector<Candidate>> found_;  // by node of the level
   std::vector<std::uint8_t> first_whole_;      // nodes that were searched as a whole, what is owned included
   std::vector<std::uint8_t> complete_;         // nodes all of whose columns were searched

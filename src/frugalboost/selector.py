@@ -22,12 +22,12 @@ class Selector(SelectorMixin):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_samples, n_features)
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             The rows.
 
         Returns
         -------
-        ndarray or data frame
+        ndarray, data frame or sparse matrix
             The selected columns, in the order of the table, as :meth:`set_output` says.
 
         Examples

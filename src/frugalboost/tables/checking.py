@@ -109,8 +109,8 @@ def _looked_at(estimator: Any, frame: Any, places: list[int], what: str) -> Tabl
         if owned[place]:
             field = frames.Field(frame.get_column(native[i]), str(native[i]), f"{what}: column {str(native[i])!r}")
             read[place] = field.read(place in estimator.categories_)
-    names = [str(c) for c in range(len(owned))] if not hasattr(estimator, "feature_names_in_") else None
-    return _framed(estimator, frame.shape[0], read, names or list(estimator.feature_names_in_), False, what, False)
+    names = estimator._names() or [str(c) for c in range(len(owned))]
+    return _framed(estimator, frame.shape[0], read, list(names), False, what, False)
 
 
 def _check_sparse(estimator: Any, X: Any, reset: bool, what: str, in_fit: bool) -> Table:
