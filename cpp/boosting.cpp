@@ -8,6 +8,7 @@
 #include "gradients.hpp"
 #include "grower.hpp"
 #include "leaves.hpp"
+#include "merging.hpp"
 #include "predict.hpp"
 
 namespace frugal {
@@ -159,7 +160,12 @@ class Booster {
 
 Boosted boost(const Sample& train, const Sample* validation, Loss& loss, Ledger ledger, const Params& params,
               const Progress& from, const Observer& observer, Context& context) {
-  return Booster(train, validation, loss, std::move(ledger), params, from, context).run(observer);
+  const auto merged = loss.rowwise() ? merge_equal_rows(train.X, train.target, from.raw, context) : nullptr;
+  if (!merged) return Booster(train, validation, loss, std::move(ledger), params, from, context).run(observer);
+  Progress fewer = from;
+  fewer.raw = merged->raw;
+  const Sample distinct{*merged->X, {merged->y, &merged->weights}};
+  return Booster(distinct, validation, loss, std::move(ledger), params, fewer, context).run(observer);
 }
 
 }  // namespace frugal

@@ -19,6 +19,7 @@ inline constexpr std::size_t kSummaryRows = 7;
 inline constexpr std::size_t kSummaryColumns = 3;
 inline constexpr std::size_t kSparseShare = 2;
 inline constexpr int kSparseSlots = 2;
+inline constexpr std::size_t kMergeLeastRows = 2;
 inline constexpr std::size_t kScreenColumns = 0;
 inline constexpr std::size_t kScreenRows = 0;
 inline constexpr std::size_t kSampleLeastRows = 8;
@@ -46,6 +47,8 @@ inline constexpr std::size_t kSummaryColumns = 32;
 inline constexpr std::size_t kSparseShare = 16;
 // Nodes whose histograms of a sparse column are summed in one pass over it.
 inline constexpr int kSparseSlots = 64;
+// Equal rows of smaller tables than this are not looked for.
+inline constexpr std::size_t kMergeLeastRows = 10000;
 // Smaller tables than this are searched faster than anything is proved about them.
 inline constexpr std::size_t kScreenColumns = 256;
 inline constexpr std::size_t kScreenRows = 100000;

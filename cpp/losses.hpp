@@ -24,6 +24,9 @@ class Loss {
   virtual ~Loss() = default;
   virtual int outputs() const { return 1; }  // trees in one iteration
 
+  // Whether value and derivatives of a row depend on nothing but its y and its raw predictions.
+  virtual bool rowwise() const { return true; }
+
   // The best constant raw prediction. Called once before boosting, also when it goes on from a model.
   virtual std::vector<double> start(const Target& target, Context& context) = 0;
 

@@ -19,6 +19,7 @@ class PythonLoss final : public Loss {
     object_.reset();
   }
   int outputs() const override { return outputs_; }
+  bool rowwise() const override { return false; }
 
   std::vector<double> start(const Target& t, Context&) override {
     nb::gil_scoped_acquire lock;
