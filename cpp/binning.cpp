@@ -336,16 +336,23 @@ BinnedMatrix::BinnedMatrix(const BinnedMatrix& whole, std::span<const std::int64
   for (std::int64_t c : columns) is_sparse.push_back(whole.place_[static_cast<size_t>(c)] < 0);
   lay_out(is_sparse);
   allocate(nullptr);
-  context.parallel_for(dense(), 2.0 * static_cast<double>(rows_ * dense()), [&](size_t p, int) {
-    const size_t c = dense_[p];
-    const std::uint8_t* in = whole.dense_at(static_cast<size_t>(columns[c]));
-    std::uint8_t* out = dense_at(c);
-    bool any_missing = false;
-    for (size_t r = 0; r < rows_; ++r) {
-      out[r * kLanes] = in[static_cast<size_t>(rows[r]) * kLanes];
-      any_missing |= out[r * kLanes] == value_bins(c);
+  bool same_places = dense() == whole.dense();  // then whole groups can be copied
+  for (size_t p = 0; p < dense() && same_places; ++p)
+    same_places = static_cast<size_t>(columns[dense_[p]]) == whole.dense_[p];
+  context.parallel_for(groups(), 2.0 * static_cast<double>(rows_ * dense()), [&](size_t g, int) {
+    if (same_places)
+      for (size_t r = 0; r < rows_; ++r)
+        std::memcpy(bins_.get() + (g * rows_ + r) * kLanes,
+                    whole.bins_.get() + (g * whole.rows_ + static_cast<size_t>(rows[r])) * kLanes, kLanes);
+    for (size_t p = g * kLanes; p < std::min(dense(), (g + 1) * kLanes); ++p) {
+      const size_t c = dense_[p];
+      const std::uint8_t* in = whole.dense_at(static_cast<size_t>(columns[c]));
+      std::uint8_t* out = dense_at(c);
+      for (size_t r = 0; r < rows_ && !same_places; ++r) out[r * kLanes] = in[static_cast<size_t>(rows[r]) * kLanes];
+      bool any_missing = false;
+      for (size_t r = 0; r < rows_; ++r) any_missing |= out[r * kLanes] == value_bins(c);
+      has_missing_[c] = any_missing;
     }
-    has_missing_[c] = any_missing;
   });
   if (sparse_.empty()) return;
   const PlacesOfRows places(whole.rows_, rows);

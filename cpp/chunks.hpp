@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "types.hpp"
@@ -24,6 +25,18 @@ std::vector<Chunk> cut(const Items& items, Row most, const NodeOf& node) {
       at = next;
     }
   return chunks;
+}
+
+// body(item, rows) for the rows of every item that lie in [begin, end) of the table, so that what is looked up by row
+// stays in the cache while all nodes are served. `rows(item)` are a node's rows, ascending.
+template <class Items, class RowsOf, class Body>
+void in_block(const Items& items, size_t begin, size_t end, const RowsOf& rows, const Body& body) {
+  for (size_t i = 0; i < items.size(); ++i) {
+    const std::span<const Row> all = rows(items[i]);
+    const auto from = std::lower_bound(all.begin(), all.end(), begin);
+    const auto to = std::lower_bound(from, all.end(), end);
+    if (from != to) body(i, std::span<const Row>(from, to));
+  }
 }
 
 }  // namespace frugal

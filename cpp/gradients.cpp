@@ -12,6 +12,8 @@ namespace {
 
 constexpr size_t kBlock = 4096;
 
+}  // namespace
+
 double largest_of(std::span<const double> values, Context& context) {
   std::vector<double> largest((values.size() + kBlock - 1) / kBlock);
   context.over_blocks(values.size(), kBlock, 1.0, [&](size_t begin, size_t end, size_t block) {
@@ -24,8 +26,6 @@ double largest_of(std::span<const double> values, Context& context) {
   }
   return most;
 }
-
-}  // namespace
 
 void GridGradients::set(std::span<const double> g, const Weights& weights, Context& context) {
   double largest = largest_of(g, context);

@@ -8,6 +8,9 @@
 
 namespace frugal {
 
+// Of their magnitudes; not finite where one of them is not.
+double largest_of(std::span<const double> values, Context& context);
+
 struct GridGradients {
   std::vector<std::int32_t> q;  // gradient = q * 2^-shift
   int shift = 0;

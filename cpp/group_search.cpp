@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "limits.hpp"
 
@@ -43,52 +44,66 @@ void GroupSearch::keep_histograms(std::span<Siblings> level, Kept Siblings::* ke
   }
 }
 
-void GroupSearch::build_in_parts(std::vector<Task>& tasks, Context& context) {
-  struct Part {
-    const Build* build;
-    size_t group, part;
-  };
+// Into how many ranges of rows the work is cut; 1: not at all.
+size_t GroupSearch::ranges(std::span<Build* const> builds, int threads) const {
+  size_t rows = 0;
+  for (const Build* build : builds) rows += build->rows.count;
+  const size_t table = layout_->lanes().rows, least = table / static_cast<size_t>(kCountMask) + 1;
   const size_t groups = layout_->lanes().groups.size();
-  const size_t wanted = 4 * static_cast<size_t>(context.threads());
-  if (context.threads() == 1 || tasks.size() * groups >= wanted) return;
-  const size_t most = (wanted + tasks.size() * groups - 1) / (tasks.size() * groups);
-  std::vector<Part> parts;
-  size_t words = 0;
+  const bool busy = builds.size() * groups >= 4 * static_cast<size_t>(threads);
+  if (threads == 1 ? table < kBlockedRows : busy && table < kBlockedRows) return 1;
+  const size_t most = rows / std::max<size_t>(1, builds.size() * kLeastPartRows);
+  const size_t fit = kPartsBytes / (sizeof(std::int64_t) * layout_->part_words() * builds.size());
+  const size_t wanted = std::min({std::max(least, 4 * static_cast<size_t>(threads)), most, fit});
+  return wanted < std::max<size_t>(least, 2) ? 1 : wanted;
+}
+
+// Cells of one range of the table's rows, a block of rows at a time: what a block needs is fetched once, for all nodes.
+void GroupSearch::build_range(std::span<Build* const> builds, size_t range, size_t begin, size_t end) {
+  const size_t words = layout_->part_words(), groups = layout_->lanes().groups.size();
+  auto cells = [&](const Build& build) { return parts_.data() + build.at + range * words; };
+  for (const Build* build : builds) std::fill_n(cells(*build), words, 0);
+  std::vector<NodeRows> rows(builds.size());
+  for (size_t from = begin; from < end; from += kBlockRows) {
+    const size_t to = std::min(end, from + kBlockRows);
+    for (size_t i = 0; i < builds.size(); ++i) rows[i] = builds[i]->rows.between(from, to);
+    for (size_t group = 0; group < groups; ++group)
+      for (size_t i = 0; i < builds.size(); ++i)
+        if (rows[i].count > 0) layout_->add_to_part(rows[i], group, cells(*builds[i]));
+  }
+}
+
+void GroupSearch::build_in_parts(std::vector<Task>& tasks, Context& context) {
+  std::vector<Build*> builds;
   for (auto& task : tasks)
-    for (Build* build : {&task.small, &task.large}) {
-      build->parts = std::clamp<size_t>(build->rows.count / kLeastPartRows, 1, most);
-      if (build->parts == 1) continue;
-      build->at = words;
-      words += build->parts * layout_->words();
-      for (size_t group = 0; group < groups; ++group)
-        for (size_t part = 0; part < build->parts; ++part) parts.push_back({build, group, part});
-    }
-  parts_.resize(words);
-  context.parallel_for(parts.size(), 1e9, [&](size_t i, int thread) {
-    const auto& [build, group, part] = parts[i];
-    const size_t n = build->rows.count;
-    const NodeRows rows = build->rows.part(n * part / build->parts, n * (part + 1) / build->parts);
-    std::int64_t* cells = parts_.data() + build->at + part * layout_->words() + layout_->group_begin(group);
-    layout_->build(rows, group, cells, scratch_[static_cast<size_t>(thread)].data());
-  });
+    for (Build* build : {&task.small, &task.large})
+      if (build->rows.count > 0) builds.push_back(build);
+  const size_t parts = builds.empty() ? 1 : ranges(builds, context.threads());
+  if (parts == 1) return;
+  for (size_t i = 0; i < builds.size(); ++i) {
+    builds[i]->parts = parts;
+    builds[i]->at = i * parts * layout_->part_words();
+  }
+  parts_.resize(builds.size() * parts * layout_->part_words());
+  const size_t rows = layout_->lanes().rows;
+  context.parallel_for(parts, 1e9,
+                       [&](size_t p, int) { build_range(builds, p, rows * p / parts, rows * (p + 1) / parts); });
 }
 
 void GroupSearch::build(const Build& build, size_t group, std::int64_t* cells, std::int64_t* scratch) const {
   if (build.parts == 1) return layout_->build(build.rows, group, cells, scratch);
-  const size_t words = layout_->group_words(group);
-  std::fill_n(cells, words, 0);
-  for (size_t part = 0; part < build.parts; ++part) {
-    const std::int64_t* from = parts_.data() + build.at + part * layout_->words() + layout_->group_begin(group);
-    for (size_t i = 0; i < words; ++i) cells[i] += from[i];
-  }
+  std::fill_n(cells, layout_->group_words(group), 0);
+  for (size_t part = 0; part < build.parts; ++part)
+    layout_->add_part(parts_.data() + build.at + part * layout_->part_words(), group, cells);
 }
 
 void GroupSearch::scan(const OpenNode& node, size_t group, const std::int64_t* cells, const GridGradients& gradients,
-                       ColumnSplit* out) const {
+                       ColumnSplit* out, std::uint8_t wanted) const {
   const double factor = gradients.gain_factor(weights_, node.weight);
   const auto scan_column = layout_->one_word() ? kernels().scan_packed : kernels().scan_wide;
   for (int lane = 0; lane < layout_->lanes().width(group); ++lane) {
-    const size_t place = group * kLanes + static_cast<size_t>(lane), c = column(place);
+    if (!((wanted >> lane) & 1)) continue;
+    const size_t place = layout_->lanes().first(group) + static_cast<size_t>(lane), c = column(place);
     const ScanTask task{cells + layout_->column_begin(place) - layout_->group_begin(group),
                         X_.value_bins(c),
                         X_.has_missing(c),
@@ -136,7 +151,9 @@ void GroupSearch::finish(const Task& task, const Kept& kept, size_t group, const
     const std::int64_t* parent = histogram(kept.parent, group);
     for (size_t i = 0; i < words; ++i) large[i] = parent[i] - small[i];
   }
-  auto row_of = [&](int slot) { return splits.data() + static_cast<size_t>(slot) * places() + group * kLanes; };
+  auto row_of = [&](int slot) {
+    return splits.data() + static_cast<size_t>(slot) * places() + layout_->lanes().first(group);
+  };
   if (task.small_wanted) scan(pair.small, group, small, gradients, row_of(pair.small_slot));
   if (task.large_wanted) scan(pair.large, group, large, gradients, row_of(pair.large_slot));
 }
@@ -195,19 +212,20 @@ void GroupSearch::search_pieces(std::span<Piece> pieces, OrderedRows& rows, cons
       parts.push_back({i, all.part(all.count * p / count, all.count * (p + 1) / count), words});
       words += whole_lines(layout_->group_words(pieces[i].group));
     }
-    work += static_cast<double>(all.count * kLanes);
+    work += static_cast<double>(all.count * static_cast<size_t>(std::popcount(pieces[i].wanted)));
   }
   first.push_back(parts.size());
   parts_.resize(words);
   context.parallel_for(parts.size(), work, [&](size_t i, int thread) {
-    layout_->build(parts[i].rows, pieces[parts[i].piece].group, parts_.data() + parts[i].at,
-                   scratch_[static_cast<size_t>(thread)].data());
+    const Piece& piece = pieces[parts[i].piece];
+    layout_->build(parts[i].rows, piece.group, parts_.data() + parts[i].at,
+                   scratch_[static_cast<size_t>(thread)].data(), piece.wanted);
   });
   context.parallel_for(pieces.size(), 1000.0 * static_cast<double>(pieces.size()), [&](size_t i, int) {
     std::int64_t* cells = parts_.data() + parts[first[i]].at;
     for (size_t p = first[i] + 1; p < first[i + 1]; ++p)
       for (size_t w = 0; w < layout_->group_words(pieces[i].group); ++w) cells[w] += parts_.data()[parts[p].at + w];
-    scan(*pieces[i].node, pieces[i].group, cells, gradients, pieces[i].splits);
+    scan(*pieces[i].node, pieces[i].group, cells, gradients, pieces[i].splits, pieces[i].wanted);
   });
 }
 

@@ -23,7 +23,7 @@ struct Kept {
 struct Siblings {
   OpenNode small, large;       // by number of rows
   int small_slot, large_slot;  // their numbers in the level; -1: the node can't be split
-  Wide parent_squares = 0;     // of the node above
+  OpenNode parent;             // of which only sums are asked for
   Kept owned{}, all{};         // of the searches on owned columns and on all of them
 };
 
@@ -41,17 +41,18 @@ class GroupSearch {
   void search(std::span<Siblings> level, Kept Siblings::* kept, std::span<const std::uint8_t> wanted, bool deeper,
               OrderedRows& rows, const GridGradients& gradients, std::span<ColumnSplit> splits, Context& context);
 
-  // Some groups of eight columns of some nodes; nothing is kept. Fills the eight splits of each.
+  // Some columns of a group of eight at some nodes; nothing is kept. Fills the splits of those whose bits are set.
   struct Piece {
     const OpenNode* node;
     size_t group;
+    std::uint8_t wanted;
     ColumnSplit splits[kLanes];
   };
   void search_pieces(std::span<Piece> pieces, OrderedRows& rows, const GridGradients& gradients, Context& context);
 
  private:
-  // One node whose histogram is summed from rows. Large nodes of narrow tables are cut into parts, so that
-  // all threads have work.
+  // One node whose histogram is summed from rows. On large tables, or where threads would be idle, its rows are cut
+  // into parts by where they lie in the table.
   struct Build {
     NodeRows rows;
     size_t parts = 1;
@@ -69,12 +70,14 @@ class GroupSearch {
   std::int64_t* histogram(int slot, size_t group) {
     return pool_[static_cast<size_t>(slot)].data() + layout_->group_begin(group);
   }
+  size_t ranges(std::span<Build* const> builds, int threads) const;
+  void build_range(std::span<Build* const> builds, size_t range, size_t begin, size_t end);
   void build_in_parts(std::vector<Task>& tasks, Context& context);
   void build(const Build& build, size_t group, std::int64_t* cells, std::int64_t* scratch) const;
   void finish(const Task& task, const Kept& kept, size_t group, const GridGradients& gradients,
               std::span<ColumnSplit> splits, std::int64_t* scratch);
   void scan(const OpenNode& node, size_t group, const std::int64_t* cells, const GridGradients& gradients,
-            ColumnSplit* out) const;
+            ColumnSplit* out, std::uint8_t wanted = 255) const;
   ScanResult scan_levels(const ScanTask& column) const;
   void prepare_scratch(Context& context);
 

@@ -20,7 +20,7 @@ Level Grower::root(Tree& tree, const GridGradients& gradients) const {
   node.gradient = gradients.total;
   node.weight = weights_.total;
   node.id = tree.add(scaled(static_cast<double>(node.weight), -weights_.shift));
-  Siblings alone{node, OpenNode{}, search_.can_split(node) ? 0 : -1, -1, 0, {}, {}};
+  Siblings alone{node, OpenNode{}, search_.can_split(node) ? 0 : -1, -1, node, {}, {}};
   return {{node}, {alone}};
 }
 
@@ -81,29 +81,32 @@ std::vector<Grower::Offer> Grower::choose(size_t nodes, Context& context) {
 ChosenSplit Grower::described(const OpenNode& node, const Offer& offer) const {
   const ColumnSplit& best = offer.split;
   const auto column = static_cast<size_t>(offer.column);
-  ChosenSplit split{node, offer.column, best.bin, best.missing == MissingSide::left, {}, {}, {}, {}};
   const auto bins = static_cast<size_t>(X_.value_bins(column));
-  if (X_.categorical(column)) {
+  ChosenSplit split;
+  split.node = node;
+  split.column = offer.column;
+  split.bin = best.bin;
+  split.missing_bin = static_cast<int>(bins);
+  split.missing_left = best.missing == MissingSide::left;
+  split.listed = X_.categorical(column);
+  if (split.listed) {
     const LevelGroups levels = search_.levels_of(node, column);
     for (size_t b = 0; b < bins; ++b) {
       split.no_rows[b] = levels.group_of_bin[b] < 0;
       split.goes_left[b] = split.no_rows[b] ? split.missing_left : levels.group_of_bin[b] <= split.bin;
     }
-  } else {
-    for (size_t b = 0; b < bins; ++b) split.goes_left[b] = static_cast<int>(b) <= split.bin;
+    if (bins < split.goes_left.size()) split.goes_left[bins] = split.missing_left;
   }
-  if (bins < split.goes_left.size()) split.goes_left[bins] = split.missing_left;
   return split;
 }
 
-std::vector<ChosenSplit> Grower::part(const Level& level, const std::vector<Offer>& chosen,
-                                      const GridGradients& gradients, Context& context) {
+std::vector<ChosenSplit> Grower::part(const Level& level, const std::vector<Offer>& chosen, Context& context) {
   std::vector<ChosenSplit> splits;
   for (const Offer& offer : chosen) splits.push_back(described(level.nodes[static_cast<size_t>(offer.node)], offer));
   const RowPartition::Bins bins = [&](const ChosenSplit& split, std::span<const Row> rows, std::uint8_t* out) {
-    X_.gather(static_cast<size_t>(split.column), rows, out);
+    search_.gather(static_cast<size_t>(split.column), rows, out);
   };
-  partition_.split(splits, bins, gradients, weights_, context);
+  partition_.split(splits, bins, weights_, context);
   std::vector<int> nodes;
   for (const Offer& offer : chosen) nodes.push_back(offer.node);
   search_.split(splits, nodes, context);
@@ -156,10 +159,10 @@ Level Grower::children(const Level& level, const std::vector<Offer>& chosen,
     };
     const int left = slot(split.left), right = slot(split.right);
     const bool left_small = split.left.rows() <= split.right.rows();
-    Siblings pair = left_small ? Siblings{split.left, split.right, left, right, 0, {}, {}}
-                               : Siblings{split.right, split.left, right, left, 0, {}, {}};
+    Siblings pair = left_small ? Siblings{split.left, split.right, left, right, {}, {}, {}}
+                               : Siblings{split.right, split.left, right, left, {}, {}, {}};
     const auto parent = static_cast<size_t>(chosen[i].node);
-    pair.parent_squares = level.nodes[parent].squares;
+    pair.parent = level.nodes[parent];
     pair.owned.parent = owned[parent];
     pair.all.parent = all[parent];
     next.pairs.push_back(pair);
@@ -184,7 +187,7 @@ Tree Grower::grow(int output, const GridGradients& gradients, Context& context, 
       }
       chosen = choose(level.nodes.size(), context);
     }
-    std::vector<ChosenSplit> splits = part(level, chosen, gradients, context);
+    std::vector<ChosenSplit> splits = part(level, chosen, context);
     for (size_t i = 0, next = 0; i < level.nodes.size(); ++i) {
       if (next < chosen.size() && chosen[next].node == static_cast<int>(i)) {
         write(splits[next], chosen[next].split.gain, tree);

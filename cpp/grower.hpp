@@ -41,8 +41,7 @@ class Grower {
   bool pays(const Offer& offer) const;
   void rank(std::vector<Offer>& open) const;
   std::vector<Offer> choose(size_t nodes, Context& context);
-  std::vector<ChosenSplit> part(const Level& level, const std::vector<Offer>& chosen, const GridGradients& gradients,
-                                Context& context);
+  std::vector<ChosenSplit> part(const Level& level, const std::vector<Offer>& chosen, Context& context);
   ChosenSplit described(const OpenNode& node, const Offer& offer) const;
   void write(ChosenSplit& split, double gain, Tree& tree) const;
   Level children(const Level& level, const std::vector<Offer>& chosen, const std::vector<ChosenSplit>& splits) const;

@@ -1,6 +1,7 @@
 #include "histogram.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "kernels.hpp"
@@ -23,16 +24,34 @@ inline size_t row_at(const NodeRows& n, size_t i, const std::uint8_t* group) {
   return n.rows[i];
 }
 
-// One addition per row and column: gradient and count in one word.
+// One addition per row and column: gradient and count in one word. Shifts of 32 bits and less are cheaper.
 template <int Lanes, bool Listed>
 void add_one_word(const NodeRows& n, const std::uint8_t* group, std::int64_t* const* cells) {
   std::int64_t* base[Lanes];
   for (int c = 0; c < Lanes; ++c) base[c] = cells[c];
   for (size_t i = 0; i < n.count; ++i) {
-    std::uint64_t bins = load_bins(group, row_at<Listed>(n, i, group));
-    std::int64_t add = (static_cast<std::int64_t>(n.q[i]) << kCountBits) + 1;
+    const std::uint64_t bins = load_bins(group, row_at<Listed>(n, i, group));
+    const auto low = static_cast<std::uint32_t>(bins), high = static_cast<std::uint32_t>(bins >> 32);
+    const std::int64_t add = (static_cast<std::int64_t>(n.q[i]) << kCountBits) + 1;
 #pragma GCC unroll 8
-    for (int c = 0; c < Lanes; ++c) base[c][(bins >> (8 * c)) & 255] += add;
+    for (int c = 0; c < Lanes; ++c) base[c][((c < 4 ? low : high) >> (8 * (c % 4))) & 255] += add;
+  }
+}
+
+// Only some lanes of a group.
+template <int Lanes, bool Listed>
+void add_some(const NodeRows& n, const std::uint8_t* group, std::int64_t* const* cells, const int* lanes) {
+  std::int64_t* base[Lanes];
+  size_t lane[Lanes];
+  for (int c = 0; c < Lanes; ++c) {
+    base[c] = cells[lanes[c]];
+    lane[c] = static_cast<size_t>(lanes[c]);
+  }
+  for (size_t i = 0; i < n.count; ++i) {
+    const std::uint8_t* bins = group + row_at<Listed>(n, i, group) * kLanes;
+    const std::int64_t add = (static_cast<std::int64_t>(n.q[i]) << kCountBits) + 1;
+#pragma GCC unroll 4
+    for (int c = 0; c < Lanes; ++c) base[c][bins[lane[c]]] += add;
   }
 }
 
@@ -63,6 +82,33 @@ constexpr Add kWeighted[kLanes] = {add_weighted<1, Listed>, add_weighted<2, List
                                    add_weighted<4, Listed>, add_weighted<5, Listed>, add_weighted<6, Listed>,
                                    add_weighted<7, Listed>, add_weighted<8, Listed>};
 
+// One column by itself.
+template <bool Listed>
+void add_flat(const NodeRows& n, const std::uint8_t* column, std::int64_t* const* cells) {
+  std::int64_t* base = cells[0];
+  for (size_t i = 0; i < n.count; ++i)
+    base[column[Listed ? n.rows[i] : n.first + i]] += (static_cast<std::int64_t>(n.q[i]) << kCountBits) + 1;
+}
+
+template <bool Listed>
+void add_flat_weighted(const NodeRows& n, const std::uint8_t* column, std::int64_t* const* cells) {
+  for (size_t i = 0; i < n.count; ++i) {
+    std::int64_t* cell = cells[0] + 2 * size_t{column[Listed ? n.rows[i] : n.first + i]};
+    cell[0] += n.units[i] * n.q[i];
+    cell[1] += n.units[i];
+  }
+}
+
+constexpr Add kFlat[2] = {add_flat<false>, add_flat<true>};
+constexpr Add kFlatWeighted[2] = {add_flat_weighted<false>, add_flat_weighted<true>};
+
+using AddSome = void (*)(const NodeRows&, const std::uint8_t*, std::int64_t* const*, const int*);
+constexpr int kSome = 4;
+
+template <bool Listed>
+constexpr AddSome kAddSome[kSome] = {add_some<1, Listed>, add_some<2, Listed>, add_some<3, Listed>,
+                                     add_some<4, Listed>};
+
 }  // namespace
 
 Histograms::Histograms(const BinnedMatrix& X, Lanes lanes, bool weighted)
@@ -72,7 +118,7 @@ Histograms::Histograms(const BinnedMatrix& X, Lanes lanes, bool weighted)
   // Groups are worked on by different threads, so each starts on a line of its own.
   size_t at = 0;
   for (size_t p = 0; p < lanes_.places(); ++p) {
-    if (p % kLanes == 0) at = whole_lines(at);
+    if (p % lanes_.in_group == 0) at = whole_lines(at);
     offsets_.push_back(at);
     at += static_cast<size_t>(X.cells(lanes_.columns[p]) * words_per_cell_);
   }
@@ -81,35 +127,49 @@ Histograms::Histograms(const BinnedMatrix& X, Lanes lanes, bool weighted)
 }
 
 size_t Histograms::group_words(size_t g) const {
-  return offsets_[std::min(lanes_.places(), (g + 1) * kLanes)] - group_begin(g);
+  return group_begin(g + 1) - group_begin(g);
 }
 
-void Histograms::build(const NodeRows& rows, size_t group, std::int64_t* cells, std::int64_t* scratch) const {
-  std::fill_n(cells, group_words(group), 0);
-  if (!weighted_ && !one_word()) return add_in_stretches(rows, group, cells, scratch);
+// To cells of one word, or of two where rows have weights.
+void Histograms::add(const NodeRows& rows, size_t group, std::int64_t* cells, std::uint8_t wanted) const {
   std::int64_t* base[kLanes];
   const int lanes = lanes_.width(group);
-  for (int c = 0; c < lanes; ++c) base[c] = cells + offsets_[group * kLanes + c] - group_begin(group);
+  for (int c = 0; c < lanes; ++c)
+    base[c] = cells + (offsets_[lanes_.first(group) + static_cast<size_t>(c)] - group_begin(group)) / narrower();
+  if (lanes_.in_group == 1)
+    return (weighted_ ? kFlatWeighted : kFlat)[rows.rows != nullptr](rows, lanes_.groups[group], base);
+  const int count = std::popcount(wanted);
+  if (!weighted_ && count <= kSome && count < lanes) {
+    int chosen[kSome], next = 0;
+    for (int c = 0; c < lanes; ++c)
+      if ((wanted >> c) & 1) chosen[next++] = c;
+    return (rows.rows ? kAddSome<true> : kAddSome<false>)[count - 1](rows, lanes_.groups[group], base, chosen);
+  }
   const Add* add =
       weighted_ ? (rows.rows ? kWeighted<true> : kWeighted<false>) : (rows.rows ? kOneWord<true> : kOneWord<false>);
   add[lanes - 1](rows, lanes_.groups[group], base);
 }
 
-void Histograms::add_in_stretches(const NodeRows& rows, size_t group, std::int64_t* cells,
-                                  std::int64_t* scratch) const {
-  const int lanes = lanes_.width(group);
-  const size_t count = group_words(group) / 2;
-  std::int64_t* base[kLanes];
-  for (int c = 0; c < lanes; ++c) base[c] = scratch + (offsets_[group * kLanes + c] - group_begin(group)) / 2;
-  const Add add = (rows.rows ? kOneWord<true> : kOneWord<false>)[lanes - 1];
-  for (size_t begin = 0; begin < rows.count; begin += kCountMask) {
-    size_t end = std::min<size_t>(rows.count, begin + kCountMask);
-    std::fill_n(scratch, count, 0);
-    add(rows.part(begin, end), lanes_.groups[group], base);
-    for (size_t i = 0; i < count; ++i) {
-      cells[2 * i] += scratch[i] >> kCountBits;
-      cells[2 * i + 1] += scratch[i] & kCountMask;
+void Histograms::widen(const std::int64_t* from, size_t group, std::int64_t* cells) const {
+  const size_t words = group_words(group);
+  if (narrower() == 1) {
+    for (size_t i = 0; i < words; ++i) cells[i] += from[i];
+  } else {
+    for (size_t i = 0; i < words / 2; ++i) {
+      cells[2 * i] += from[i] >> kCountBits;
+      cells[2 * i + 1] += from[i] & kCountMask;
     }
+  }
+}
+
+void Histograms::build(const NodeRows& rows, size_t group, std::int64_t* cells, std::int64_t* scratch,
+                       std::uint8_t wanted) const {
+  std::fill_n(cells, group_words(group), 0);
+  if (narrower() == 1) return add(rows, group, cells, wanted);
+  for (size_t begin = 0; begin < rows.count; begin += kCountMask) {
+    std::fill_n(scratch, group_words(group) / 2, 0);
+    add(rows.part(begin, std::min<size_t>(rows.count, begin + kCountMask)), group, scratch, wanted);
+    widen(scratch, group, cells);
   }
 }
 

@@ -6,6 +6,7 @@
 // and a child subtracted from its parent in any order.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "aligned.hpp"
@@ -26,6 +27,14 @@ struct NodeRows {
   NodeRows part(size_t begin, size_t end) const {
     return {rows ? rows + begin : nullptr, first + begin, q + begin, units ? units + begin : nullptr, end - begin};
   }
+  // Those in [begin, end) of the table.
+  NodeRows between(size_t begin, size_t end) const {
+    if (rows == nullptr)
+      return part(std::clamp(begin, first, first + count) - first, std::clamp(end, first, first + count) - first);
+    const Row* from = std::lower_bound(rows, rows + count, begin);
+    return part(static_cast<size_t>(from - rows),
+                static_cast<size_t>(std::lower_bound(from, rows + count, end) - rows));
+  }
 };
 
 class Histograms {
@@ -34,17 +43,30 @@ class Histograms {
 
   size_t words() const { return offsets_.back(); }  // of a whole node
   size_t column_begin(size_t place) const { return offsets_[place]; }
-  size_t group_begin(size_t g) const { return offsets_[g * kLanes]; }
+  size_t group_begin(size_t g) const { return offsets_[lanes_.first(g)]; }
   size_t group_words(size_t g) const;
   size_t most_group_words() const { return most_group_words_; }
   const Lanes& lanes() const { return lanes_; }
   bool one_word() const { return words_per_cell_ == 1; }
 
-  // Fills the cells of one group of columns. `scratch` is this thread's, most_group_words() long.
-  void build(const NodeRows& rows, size_t group, std::int64_t* cells, std::int64_t* scratch) const;
+  // Fills the cells of one group of columns, at least of those lanes whose bits are set. `scratch` is this thread's,
+  // most_group_words() long.
+  void build(const NodeRows& rows, size_t group, std::int64_t* cells, std::int64_t* scratch,
+             std::uint8_t wanted = 255) const;
+
+  // A part of a node's histogram, of at most kCountMask rows, in cells that may be narrower than the node's.
+  size_t part_words() const { return words() / narrower(); }
+  void add_to_part(const NodeRows& rows, size_t group, std::int64_t* part) const {
+    add(rows, group, part + group_begin(group) / narrower(), 255);
+  }
+  void add_part(const std::int64_t* part, size_t group, std::int64_t* cells) const {
+    widen(part + group_begin(group) / narrower(), group, cells);
+  }
 
  private:
-  void add_in_stretches(const NodeRows& rows, size_t group, std::int64_t* cells, std::int64_t* scratch) const;
+  size_t narrower() const { return weighted_ || one_word() ? 1 : 2; }
+  void add(const NodeRows& rows, size_t group, std::int64_t* cells, std::uint8_t wanted) const;
+  void widen(const std::int64_t* from, size_t group, std::int64_t* cells) const;
 
   Lanes lanes_;
   bool weighted_;

@@ -2,6 +2,10 @@
 // and no library templates here, or the linker could hand one copy's code to another.
 #include "kernels.hpp"
 
+#ifdef __AVX512BW__
+#include <immintrin.h>
+#endif
+
 #include "portable_math.hpp"
 
 namespace frugal::FRUGAL_ISA {
@@ -91,6 +95,77 @@ ScanResult scan_wide(const ScanTask& t) {
   return scan<TwoWords>(t);
 }
 
+inline std::uint64_t bits_of(std::size_t n, const std::uint8_t* bins, const LeftBins& left) {
+  std::uint64_t bits = 0;
+  if (left.listed) {
+    for (std::size_t i = 0; i < n; ++i) bits |= static_cast<std::uint64_t>(left.listed[bins[i]]) << i;
+  } else {
+    for (std::size_t i = 0; i < n; ++i)
+      bits |= static_cast<std::uint64_t>((bins[i] <= left.up_to) | (bins[i] == left.and_also)) << i;
+  }
+  return bits;
+}
+
+std::size_t left_bits(std::size_t n, const std::uint8_t* bins, const LeftBins& left, std::uint64_t* bits) {
+  std::size_t count = 0, i = 0;
+#ifdef __AVX512BW__
+  const __m512i up_to = _mm512_set1_epi8(static_cast<char>(left.up_to));
+  const __m512i and_also = _mm512_set1_epi8(static_cast<char>(left.and_also));
+  const __mmask64 also = left.and_also < 0 ? 0 : ~__mmask64{0};
+  for (; left.listed == nullptr && i + 64 <= n; i += 64) {
+    const __m512i v = _mm512_loadu_si512(bins + i);
+    bits[i / 64] = _mm512_cmple_epu8_mask(v, up_to) | _mm512_mask_cmpeq_epi8_mask(also, v, and_also);
+    count += static_cast<std::size_t>(__builtin_popcountll(bits[i / 64]));
+  }
+#endif
+  for (; i < n; i += 64) {
+    bits[i / 64] = bits_of(n - i < 64 ? n - i : 64, bins + i, left);
+    count += static_cast<std::size_t>(__builtin_popcountll(bits[i / 64]));
+  }
+  return count;
+}
+
+void part_rows(std::size_t n, const std::uint32_t* rows, const std::uint64_t* bits, std::uint32_t* left,
+               std::uint32_t* right) {
+  std::size_t i = 0;
+#ifdef __AVX512BW__
+  for (; i + 16 <= n; i += 16) {
+    const auto side = static_cast<__mmask16>(bits[i / 64] >> (i % 64));
+    const int lefts = __builtin_popcount(side);
+    const __m512i v = _mm512_loadu_si512(rows + i);
+    _mm512_mask_storeu_epi32(left, static_cast<__mmask16>((1u << lefts) - 1), _mm512_maskz_compress_epi32(side, v));
+    _mm512_mask_storeu_epi32(right, static_cast<__mmask16>((1u << (16 - lefts)) - 1),
+                             _mm512_maskz_compress_epi32(static_cast<__mmask16>(~side), v));
+    left += lefts;
+    right += 16 - lefts;
+  }
+#else
+  // Both sides are written for every row and only one moves on: a branch would be guessed wrong half the time. What is
+  // written too far stays in these buffers.
+  std::uint32_t to_left[65], to_right[65];
+  for (; i + 64 <= n; i += 64) {
+    std::uint64_t sides = bits[i / 64];
+    std::size_t lefts = 0;
+    for (std::size_t k = 0; k < 64; ++k, sides >>= 1) {
+      to_left[lefts] = rows[i + k];
+      to_right[k - lefts] = rows[i + k];
+      lefts += sides & 1;
+    }
+    __builtin_memcpy(left, to_left, lefts * sizeof *rows);
+    __builtin_memcpy(right, to_right, (64 - lefts) * sizeof *rows);
+    left += lefts;
+    right += 64 - lefts;
+  }
+#endif
+  for (; i < n; ++i) {
+    if ((bits[i / 64] >> (i % 64)) & 1) {
+      *left++ = rows[i];
+    } else {
+      *right++ = rows[i];
+    }
+  }
+}
+
 double largest_magnitude(std::size_t n, const double* v) {
   std::int64_t most = 0;
   for (std::size_t i = 0; i < n; ++i) {
@@ -164,7 +239,8 @@ void exponentials(std::size_t n, const double* v, double* out) {
 #define FRUGAL_TEXT(x) FRUGAL_TEXT_(x)
 
 extern const Kernels table;
-const Kernels table{FRUGAL_TEXT(FRUGAL_ISA), scan_packed,     scan_wide,   largest_magnitude,   to_grid,
-                    logistic_derivatives,    logistic_losses, log_sum_exp, softmax_derivatives, exponentials};
+const Kernels table{
+    FRUGAL_TEXT(FRUGAL_ISA), left_bits,       part_rows,   scan_packed,         scan_wide,   largest_magnitude, to_grid,
+    logistic_derivatives,    logistic_losses, log_sum_exp, softmax_derivatives, exponentials};
 
 }  // namespace frugal::FRUGAL_ISA

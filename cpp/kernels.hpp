@@ -25,8 +25,21 @@ struct ScanResult {
   int missing_side;  // 0: the node has no missing values here, 1: left, 2: right
 };
 
+// Which bins go left: all up to a threshold and perhaps one more, or those of a list.
+struct LeftBins {
+  const bool* listed;  // by bin; nullptr: by threshold
+  int up_to;
+  int and_also;  // -1: no other
+};
+
 struct Kernels {
   const char* name;
+  // One bit for every row, 64 to a word: whether it goes left. Returns how many do.
+  std::size_t (*left_bits)(std::size_t n, const std::uint8_t* bins, const LeftBins& left, std::uint64_t* bits);
+  // Copies rows to the left or to the right, in order; `left` and `right` have room for exactly as many.
+  void (*part_rows)(std::size_t n, const std::uint32_t* rows, const std::uint64_t* bits, std::uint32_t* left,
+                    std::uint32_t* right);
+
   // Best split of one column; cells of one 64-bit word (count in the low bits), or of two words.
   ScanResult (*scan_packed)(const ScanTask&);
   ScanResult (*scan_wide)(const ScanTask&);

@@ -10,16 +10,16 @@ namespace frugal {
 
 inline constexpr int kLanes = 8;
 
-// A look at such columns, wherever they lie.
+// A look at such columns, wherever they lie; or at columns that lie each by itself.
 struct Lanes {
   size_t rows = 0;
   std::vector<size_t> columns;              // of the table, by place
-  std::vector<const std::uint8_t*> groups;  // of eight places each
+  std::vector<const std::uint8_t*> groups;  // of so many places each:
+  size_t in_group = kLanes;                 // eight, or one
 
   size_t places() const { return columns.size(); }
-  int width(size_t group) const {
-    return static_cast<int>(std::min<size_t>(kLanes, columns.size() - group * size_t{kLanes}));
-  }
+  size_t first(size_t group) const { return std::min(columns.size(), group * in_group); }
+  int width(size_t group) const { return static_cast<int>(first(group + 1) - first(group)); }
 };
 
 }  // namespace frugal

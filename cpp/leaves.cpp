@@ -1,36 +1,51 @@
 #include "leaves.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "chunks.hpp"
-#include "kernels.hpp"
 #include "limits.hpp"
 
 namespace frugal {
 namespace {
 
-std::vector<Chunk> chunks_of(std::span<const Leaf> leaves) {
-  return cut(leaves, kLeafRows, [](const Leaf& leaf) { return leaf.rows; });
+auto rows_of(const RowPartition& partition) {
+  return [&partition](const Leaf& leaf) { return std::span(partition.rows(leaf.rows), leaf.rows.rows()); };
 }
 
-// Exact sums of w * v over every leaf, on a grid far finer than the gradients of the histograms.
-std::vector<double> leaf_sums(std::span<const Leaf> leaves, const RowPartition& partition, const Weights& weights,
-                              std::span<const double> v, Context& context) {
-  const Grid grid(kernels().largest_magnitude(v.size(), v.data()), kLeafBits);
-  const auto chunks = chunks_of(leaves);
-  std::vector<Wide> part(chunks.size()), sum(leaves.size());
-  context.parallel_for(chunks.size(), 4.0 * static_cast<double>(v.size()), [&](size_t c, int) {
-    Wide total = 0;
-    for (Row i = chunks[c].begin; i < chunks[c].end; ++i) {
-      const Row row = partition.rows()[i];
-      total += static_cast<Wide>(weights.unit(row)) * grid.at(v[row]);
-    }
-    part[c] = total;
+// Exact sums of w * v over every leaf, on a grid far finer than the gradients of the histograms; for several v at once.
+template <size_t Count>
+std::array<std::vector<double>, Count> leaf_sums(std::span<const Leaf> leaves, const RowPartition& partition,
+                                                 const Weights& weights,
+                                                 const std::array<std::span<const double>, Count>& values,
+                                                 Context& context) {
+  const size_t rows = values[0].size(), blocks = (rows + kLeafRows - 1) / kLeafRows;
+  std::vector<Grid> grids;
+  for (const auto& v : values) grids.emplace_back(largest_of(v, context), kLeafBits);
+  std::vector<std::array<Wide, Count>> part(blocks * leaves.size());
+  context.over_blocks(rows, kLeafRows, 4.0 * Count, [&](size_t begin, size_t end, size_t block) {
+    in_block(leaves, begin, end, rows_of(partition), [&](size_t leaf, std::span<const Row> own) {
+      for (size_t k = 0; k < Count; ++k) {
+        const double* v = values[k].data();
+        const Grid grid = grids[k];
+        Wide total = 0;
+        if (grid.plain() && weights.uniform()) {
+          for (Row row : own) total += std::llrint(v[row] * grid.scale());
+        } else {
+          for (Row row : own) total += static_cast<Wide>(weights.unit(row)) * grid.at(v[row]);
+        }
+        part[block * leaves.size() + leaf][k] = total;
+      }
+    });
   });
-  for (size_t c = 0; c < chunks.size(); ++c) sum[chunks[c].owner] += part[c];
-  std::vector<double> out;
-  for (Wide s : sum) out.push_back(grid.back(s));
+  std::array<std::vector<double>, Count> out;
+  for (size_t k = 0; k < Count; ++k)
+    for (size_t leaf = 0; leaf < leaves.size(); ++leaf) {
+      Wide sum = 0;
+      for (size_t block = 0; block < blocks; ++block) sum += part[block * leaves.size() + leaf][k];
+      out[k].push_back(grids[k].back(sum));
+    }
   return out;
 }
 
@@ -39,12 +54,14 @@ std::vector<double> gradient_steps(std::span<const Leaf> leaves, const RowPartit
                                    std::span<const double> g, std::span<const double> h, const Loss& loss,
                                    const Params& params, Context& context) {
   const Weights& weights = *target.weights;
-  auto steps = leaf_sums(leaves, partition, weights, g, context);
-  std::vector<double> below;
+  std::vector<double> steps, below;
   if (params.leaf_values == LeafValues::newton) {
-    below = leaf_sums(leaves, partition, weights, h, context);
+    auto sums = leaf_sums<2>(leaves, partition, weights, {g, h}, context);
+    steps = std::move(sums[0]);
+    below = std::move(sums[1]);
     for (double& b : below) b += scaled(params.l2_regularization, weights.shift);
   } else {
+    steps = std::move(leaf_sums<1>(leaves, partition, weights, {g}, context)[0]);
     for (const auto& leaf : leaves) below.push_back(static_cast<double>(leaf.rows.weight));
   }
   for (size_t i = 0; i < leaves.size(); ++i)
@@ -81,12 +98,13 @@ void set_leaf_values(Tree& tree, std::span<const Leaf> leaves, const RowPartitio
 
 void add_leaf_values(const Tree& tree, std::span<const Leaf> leaves, const RowPartition& partition, double* raw,
                      Context& context) {
-  const auto chunks = chunks_of(leaves);
-  double rows_in_all = 0;
+  size_t rows_in_all = 0;
   for (const auto& leaf : leaves) rows_in_all += leaf.rows.rows();
-  context.parallel_for(chunks.size(), rows_in_all, [&](size_t c, int) {
-    const double value = tree.value[static_cast<size_t>(leaves[chunks[c].owner].node)];
-    for (Row i = chunks[c].begin; i < chunks[c].end; ++i) raw[partition.rows()[i]] += value;
+  context.over_blocks(rows_in_all, kLeafRows, 1.0, [&](size_t begin, size_t end, size_t) {
+    in_block(leaves, begin, end, rows_of(partition), [&](size_t leaf, std::span<const Row> rows) {
+      const double value = tree.value[static_cast<size_t>(leaves[leaf].node)];
+      for (Row row : rows) raw[row] += value;
+    });
   });
 }
 

@@ -11,6 +11,9 @@ namespace frugal {
 inline constexpr int kCountBits = 4;
 inline constexpr std::size_t kHistogramPoolBytes = 6000;
 inline constexpr std::size_t kLeastPartRows = 2;
+inline constexpr std::size_t kBlockedRows = 40;
+inline constexpr std::size_t kBlockRows = 5;
+inline constexpr std::size_t kPartsBytes = 1 << 20;
 inline constexpr std::uint32_t kPartitionRows = 3;
 inline constexpr std::uint32_t kLeafRows = 3;
 inline constexpr double kWorthThreads = 0;
@@ -24,15 +27,23 @@ inline constexpr std::size_t kScreenColumns = 0;
 inline constexpr std::size_t kScreenRows = 0;
 inline constexpr std::size_t kSampleLeastRows = 8;
 inline constexpr std::size_t kSampleShare = 2;
-inline constexpr std::uint32_t kWatchAfter = 2;
+inline constexpr std::size_t kSampleManyRows = 100;
+inline constexpr double kWatchCost = 0.2;
+inline constexpr double kFlatCost = 0.05;
+inline constexpr std::size_t kFlatColumns = 4;
 inline constexpr std::size_t kTrialTrees = 1000;
 #else
 // A histogram cell of one word holds the gradient sum above this many bits of row count.
 inline constexpr int kCountBits = 18;
 // Histograms kept for subtraction; beyond, both children are summed from rows.
 inline constexpr std::size_t kHistogramPoolBytes = std::size_t{512} << 20;
-// Where threads outnumber column groups, nodes are cut into parts of at least so many rows.
-inline constexpr std::size_t kLeastPartRows = 8192;
+// Where nodes are cut into parts, these have so many rows at least, on average.
+inline constexpr std::size_t kLeastPartRows = 4096;
+// From so many rows on the table is gone through in blocks, which stay in the second-level cache.
+inline constexpr std::size_t kBlockedRows = 65536;
+inline constexpr std::size_t kBlockRows = 16384;
+// Memory for the histograms of all parts.
+inline constexpr std::size_t kPartsBytes = std::size_t{64} << 20;
 // Rows that one task parts, or whose leaf sums it takes.
 inline constexpr std::uint32_t kPartitionRows = 4096;
 inline constexpr std::uint32_t kLeafRows = 16384;
@@ -52,14 +63,22 @@ inline constexpr std::size_t kMergeLeastRows = 10000;
 // Smaller tables than this are searched faster than anything is proved about them.
 inline constexpr std::size_t kScreenColumns = 256;
 inline constexpr std::size_t kScreenRows = 100000;
-// Tables of fewer rows are not sampled; of others one row in so many is.
+// Tables of fewer rows are not sampled; of others one row in so many is, and of large ones half as many.
 inline constexpr std::size_t kSampleLeastRows = 20000;
-inline constexpr std::size_t kSampleShare = 8;
-// A column that had to be searched so often is kept with the owned ones, where a search is cheap.
-inline constexpr std::uint32_t kWatchAfter = 16;
+inline constexpr std::size_t kSampleShare = 4;
+inline constexpr std::size_t kSampleManyRows = 500000;
+// A column that had to be searched in so many tables a tree is kept with the owned ones, where a search is cheap.
+inline constexpr double kWatchCost = 1.25;
+// And one that had to be searched in so many is copied out, so that its bins lie together.
+inline constexpr double kFlatCost = 0.1;
+// Until there are so many copies, or one for every eighth column.
+inline constexpr std::size_t kFlatColumns = 32;
 // After so many trees it is decided whether the sample is worth its while.
 inline constexpr std::size_t kTrialTrees = 8;
 #endif
+
+// How much of what was searched before the last tree still counts.
+inline constexpr double kWatchMemory = 0.875;
 
 // How probable it may be that a fit with screening="auto" misses a column that it should have bought.
 inline constexpr double kMissProbability = 1e-6;

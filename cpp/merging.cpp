@@ -93,18 +93,19 @@ bool all_equal(const BinnedMatrix& X, const Target& target, std::span<const doub
   const size_t n = X.rows();
   auto same = [](double a, double b) { return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b); };
   std::atomic<bool> equal = true;
-  context.over_blocks(n, kBlock, 2.0 * static_cast<double>(lanes.groups.size() + 1), [&](size_t from, size_t to, size_t) {
-    std::uint64_t different = 0;
-    for (size_t r = from; r < to; ++r) {
-      const auto other = static_cast<size_t>(standing[number[r]]);
-      different |= !same(target.y[r], target.y[other]);
-      for (size_t at = 0; at < raw.size(); at += n) different |= !same(raw[at + r], raw[at + other]);
-    }
-    for (size_t g = 0; g < lanes.groups.size(); ++g)
-      for (size_t r = from; r < to; ++r)
-        different |= word_at(lanes, g, r) ^ word_at(lanes, g, static_cast<size_t>(standing[number[r]]));
-    if (different) equal = false;
-  });
+  context.over_blocks(
+      n, kBlock, 2.0 * static_cast<double>(lanes.groups.size() + 1), [&](size_t from, size_t to, size_t) {
+        std::uint64_t different = 0;
+        for (size_t r = from; r < to; ++r) {
+          const auto other = static_cast<size_t>(standing[number[r]]);
+          different |= !same(target.y[r], target.y[other]);
+          for (size_t at = 0; at < raw.size(); at += n) different |= !same(raw[at + r], raw[at + other]);
+        }
+        for (size_t g = 0; g < lanes.groups.size(); ++g)
+          for (size_t r = from; r < to; ++r)
+            different |= word_at(lanes, g, r) ^ word_at(lanes, g, static_cast<size_t>(standing[number[r]]));
+        if (different) equal = false;
+      });
   // A row's listed bins are those of the row that stands for it, and as many.
   std::vector<std::int32_t> more(X.sparse() ? n : 0);
   for (size_t s = 0; s < X.sparse() && equal; ++s) {

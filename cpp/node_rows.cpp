@@ -1,6 +1,7 @@
 #include "node_rows.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace frugal {
 
@@ -28,6 +29,22 @@ NodeRows OrderedRows::of(const OpenNode& node, Context& context) {
     });
   }
   return {rows, 0, q_.data() + node.begin, weights_.uniform() ? nullptr : units_.data() + node.begin, node.rows()};
+}
+
+std::int64_t OrderedRows::gradient(const OpenNode& node, Context& context) {
+  const NodeRows rows = of(node, context);
+  constexpr size_t kBlock = 16384;
+  std::vector<std::int64_t> sums((rows.count + kBlock - 1) / kBlock);
+  context.over_blocks(rows.count, kBlock, 0.5, [&](size_t begin, size_t end, size_t block) {
+    std::int64_t sum = 0;
+    if (rows.units == nullptr) {
+      for (size_t i = begin; i < end; ++i) sum += rows.q[i];
+    } else {
+      for (size_t i = begin; i < end; ++i) sum += rows.units[i] * rows.q[i];
+    }
+    sums[block] = sum;
+  });
+  return std::accumulate(sums.begin(), sums.end(), std::int64_t{0});
 }
 
 Wide OrderedRows::squares(const OpenNode& node, Context& context) {

@@ -17,6 +17,8 @@ class OrderedRows {
   // Forgets the level before.
   void begin_level(const RowPartition& partition, const GridGradients& gradients);
   NodeRows of(const OpenNode& node, Context& context);
+  // Sum of weight * q, exact.
+  std::int64_t gradient(const OpenNode& node, Context& context);
   // Sum of weight * q^2, exact.
   Wide squares(const OpenNode& node, Context& context);
 

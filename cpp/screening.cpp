@@ -94,7 +94,7 @@ std::vector<std::int64_t> all_dense(const BinnedMatrix& X) {
 RowSample::RowSample(const BinnedMatrix& X, double miss, Context& context)
     : X_(X),
       z_(std::sqrt(2.0 * std::log(4.0 * static_cast<double>(X.columns()) / miss))),
-      chosen_(random_rows(X.rows(), X.rows() / kSampleShare)),
+      chosen_(random_rows(X.rows(), X.rows() / (X.rows() < kSampleManyRows ? kSampleShare : 2 * kSampleShare))),
       rows_(X, all_dense(X), chosen_, context),
       weights_(Weights::from({}, chosen_.size())),
       partition_(chosen_.size()),
@@ -142,7 +142,7 @@ void RowSample::split(std::span<const ChosenSplit> splits, std::span<const int> 
           out[i] =
               static_cast<std::uint8_t>(X_.bin(static_cast<size_t>(s.column), static_cast<size_t>(chosen_[rows[i]])));
       },
-      gradients_, weights_, context);
+      weights_, context);
   for (const ChosenSplit& s : own) {
     next.push_back(s.left);
     next.push_back(s.right);
@@ -151,74 +151,74 @@ void RowSample::split(std::span<const ChosenSplit> splits, std::span<const int> 
   ordered_.begin_level(partition_, gradients_);
 }
 
-namespace {
-
-// sqrt(2 gain) that chance may add to what a sample of m rows shows, for gradients that differ from their mean by at
-// most `far`: sqrt(N / m) z far. It must leave room below what is enough.
-struct Chance {
-  double shown;  // factor on what the sample shows
-  double added;
-};
-
-Chance chance(double rows, double sampled, double z, double far) {
-  const double factor = std::sqrt(rows / sampled);
-  return {factor, factor * z * far * std::sqrt(1.0 - sampled / rows)};
+// How far gradients differ at most, halved: by Hoeffding, means of m of them stray by more than z * this / sqrt(m) with
+// probability 2 exp(-z^2 / 2).
+double RowSample::half_range() const {
+  return 0.5 * (highest_ - lowest_);
 }
-
-}  // namespace
 
 // So many rows that a column which gains next to nothing is ruled out; none where the sample has not enough of them.
 size_t RowSample::rows_needed(const Question& question, const GridGradients& gradients) const {
   const OpenNode& node = *question.node;
   const double n = node.rows(), mean = static_cast<double>(node.gradient) / n;
-  const double far = std::max(highest_ - mean, mean - lowest_);
   const double spread = std::sqrt(std::max(static_cast<double>(node.squares) / n - mean * mean, 0.0));
   const double enough = scaled(std::sqrt(2.0 * question.least), gradients.shift);
   if (!(enough > 0)) return 0;
-  const double length = (z_ * far + 3.5 * spread) / enough;
+  const double length = (z_ * half_range() + 3.5 * spread) / enough;
   const double needed = n * length * length;
   const OpenNode& own = nodes_[static_cast<size_t>(question.slot)];
   return needed < own.rows() ? std::max<size_t>(static_cast<size_t>(needed) + 1, std::min<size_t>(own.rows(), 64)) : 0;
 }
 
-void RowSample::rule_out(std::span<Question> questions, const GridGradients& gradients, Context& context) {
-  std::vector<OpenNode> nodes(questions.size());
-  std::vector<size_t> asked;
-  for (size_t i = 0; i < questions.size(); ++i) {
-    const size_t needed = rows_needed(questions[i], gradients);
-    if (needed == 0) continue;
-    nodes[i] = nodes_[static_cast<size_t>(questions[i].slot)];
-    nodes[i].end = nodes[i].begin + static_cast<Row>(std::min<size_t>(nodes[i].rows(), needed));
-    asked.push_back(i);
+// sqrt(2 gain) is at most what the sample of m rows shows and what chance may add to it, times sqrt(N / m).
+void RowSample::judge(const GroupSearch::Piece& piece, Question& question, const GridGradients& gradients) const {
+  const double rows = question.node->rows(), sampled = piece.node->rows();
+  const double factor = std::sqrt(rows / sampled);
+  const double added = z_ * scaled(half_range(), -gradients.shift) * std::sqrt(1.0 - sampled / rows);
+  std::uint8_t& alive = (*question.alive)[piece.group];
+  for (int lane = 0; lane < kLanes; ++lane) {
+    if (!((alive >> lane) & 1)) continue;
+    const double seen = std::sqrt(2.0 * std::max(piece.splits[lane].gain, 0.0));
+    const double most = factor * (seen + added) * kSafe;
+    if (0.5 * most * most <= question.enough[piece.group * kLanes + static_cast<size_t>(lane)])
+      alive &= static_cast<std::uint8_t>(~(1u << lane));
   }
+}
+
+// Looks at the first rows of each node, as many as asked for; 0: not at all.
+void RowSample::look(std::span<Question> questions, std::span<const size_t> counts, const GridGradients& gradients,
+                     Context& context) {
+  std::vector<OpenNode> nodes(questions.size());
   std::vector<GroupSearch::Piece> pieces;
   std::vector<size_t> question_of;
-  for (size_t i : asked) {
-    const NodeRows rows = ordered_.of(nodes_[static_cast<size_t>(questions[i].slot)], context);
-    nodes[i].gradient = 0;
-    for (size_t r = 0; r < nodes[i].rows(); ++r) nodes[i].gradient += rows.q[r];
-    nodes[i].weight = nodes[i].rows();
-    for (size_t g = 0; g < questions[i].alive->size(); ++g)
-      if ((*questions[i].alive)[g]) {
-        pieces.push_back({&nodes[i], g, {}});
+  for (size_t i = 0; i < questions.size(); ++i) {
+    if (counts[i] == 0) continue;
+    nodes[i] = nodes_[static_cast<size_t>(questions[i].slot)];
+    const NodeRows rows = ordered_.of(nodes[i], context);
+    nodes[i].end = nodes[i].begin + static_cast<Row>(counts[i]);
+    nodes[i].weight = static_cast<std::int64_t>(counts[i]);
+    nodes[i].gradient = std::accumulate(rows.q, rows.q + counts[i], std::int64_t{0});
+  }
+  for (size_t g = 0; g < rows_.groups(); ++g)  // one group after another, for all nodes: it stays in the cache
+    for (size_t i = 0; i < questions.size(); ++i)
+      if (counts[i] > 0 && (*questions[i].alive)[g]) {
+        pieces.push_back({&nodes[i], g, (*questions[i].alive)[g], {}});
         question_of.push_back(i);
       }
-  }
   search_.search_pieces(pieces, ordered_, gradients_, context);
-  for (size_t p = 0; p < pieces.size(); ++p) {
-    Question& q = questions[question_of[p]];
-    const double n = q.node->rows(), mean = static_cast<double>(q.node->gradient) / n;
-    const double far = scaled(std::max(highest_ - mean, mean - lowest_), -gradients.shift);
-    const Chance c = chance(n, pieces[p].node->rows(), z_, far);
-    std::uint8_t& alive = (*q.alive)[pieces[p].group];
-    for (int lane = 0; lane < kLanes; ++lane) {
-      if (!((alive >> lane) & 1)) continue;
-      const double seen = std::sqrt(2.0 * std::max(pieces[p].splits[lane].gain, 0.0));
-      const double most = (c.shown * seen + c.added) * kSafe;
-      if (0.5 * most * most <= q.enough[pieces[p].group * kLanes + static_cast<size_t>(lane)])
-        alive &= static_cast<std::uint8_t>(~(1u << lane));
-    }
+  for (size_t p = 0; p < pieces.size(); ++p) judge(pieces[p], questions[question_of[p]], gradients);
+}
+
+void RowSample::rule_out(std::span<Question> questions, const GridGradients& gradients, Context& context) {
+  std::vector<size_t> counts;
+  for (const Question& q : questions) counts.push_back(rows_needed(q, gradients));
+  look(questions, counts, gradients, context);
+  // What is left gets a second look at all rows of the sample, where they are many more.
+  for (size_t i = 0; i < questions.size(); ++i) {
+    const size_t all = nodes_[static_cast<size_t>(questions[i].slot)].rows();
+    counts[i] = counts[i] > 0 && all > 2 * counts[i] ? all : 0;
   }
+  look(questions, counts, gradients, context);
 }
 
 }  // namespace frugal

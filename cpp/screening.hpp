@@ -68,6 +68,10 @@ class RowSample {
   void rule_out(std::span<Question> questions, const GridGradients& gradients, Context& context);
 
  private:
+  double half_range() const;
+  void look(std::span<Question> questions, std::span<const size_t> counts, const GridGradients& gradients,
+            Context& context);
+  void judge(const GroupSearch::Piece& piece, Question& question, const GridGradients& gradients) const;
   size_t rows_needed(const Question& question, const GridGradients& gradients) const;
 
   const BinnedMatrix& X_;

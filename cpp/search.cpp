@@ -29,13 +29,15 @@ Search::Search(const BinnedMatrix& X, const Weights& weights, const Params& para
       rows_(weights),
       owned_(X),
       owned_search_(X, weights, min_weight_),
+      flat_search_(X, weights, min_weight_),
       all_search_(X, weights, min_weight_),
       sparse_search_(X, weights, min_weight_),
       root_bounds_(X.columns(), weights),
       packed_(X.columns()),
-      looked_at_(X.columns()) {
+      watched_(X.columns()) {
   all_search_.use(X.lanes());
   owned_search_.use(owned_.lanes());
+  flat_search_.use(owned_.flats());
   if (!screening()) return;
   for (const Purchase& p : ledger.purchases()) fresh_.push_back(static_cast<size_t>(p.feature));
   sampling_ =
@@ -53,10 +55,18 @@ size_t Search::count(const Mask& mask) {
   return bits;
 }
 
+// A column that had to be searched: what it costs lately, in tables a tree.
+void Search::watch(size_t column, size_t rows) {
+  Watched& w = watched_[column];
+  w.cost *= std::pow(kWatchMemory, static_cast<double>(trees_ - w.tree));
+  w.tree = trees_;
+  w.cost += (1.0 - kWatchMemory) * static_cast<double>(rows) / static_cast<double>(X_.rows());
+  if (w.cost > kWatchCost && !packed_[column]) fresh_.push_back(column);
+  if (w.cost > kFlatCost && owned_.flat_place(column) < 0) often_.push_back(column);
+}
+
 // Columns that were bought, or had to be searched often, are searched with the owned ones from now on.
 void Search::pack(Context& context) {
-  for (size_t c = 0; c < X_.columns(); ++c)
-    if (looked_at_[c] >= kWatchAfter) fresh_.push_back(c);
   bool more = false;
   for (size_t c : fresh_) {
     if (packed_[c]) continue;
@@ -65,8 +75,12 @@ void Search::pack(Context& context) {
     owned_.add(c, context);
     more = true;
   }
+  for (size_t c : often_)
+    if (owned_.flats().places() < std::max(kFlatColumns, X_.columns() / 8)) owned_.flatten(c, context);
   if (more) owned_search_.use(owned_.lanes());
+  if (flat_search_.places() < owned_.flats().places()) flat_search_.use(owned_.flats());
   fresh_.clear();
+  often_.clear();
 }
 
 void Search::begin_tree(int output, const RowPartition& partition, const GridGradients& gradients, Context& context) {
@@ -82,14 +96,20 @@ void Search::begin_tree(int output, const RowPartition& partition, const GridGra
   if (sample_) sample_->begin_tree(gradients, context);
 }
 
-// Sums of squares of all nodes that may be split: the smaller sibling's from its rows, the larger one's from the rest.
-void Search::set_squares(Level& level, Context& context) {
+// Sums of all nodes that may be split: the smaller sibling's from its rows, the larger one's from the rest.
+void Search::set_sums(Level& level, Context& context) {
   for (auto& pair : level.pairs) {
     if (pair.small_slot < 0 && pair.large_slot < 0) continue;
-    pair.small.squares = rows_.squares(pair.small, context);
-    pair.large.squares = pair.parent_squares - pair.small.squares;
-    if (pair.small_slot >= 0) level.nodes[static_cast<size_t>(pair.small_slot)].squares = pair.small.squares;
-    if (pair.large_slot >= 0) level.nodes[static_cast<size_t>(pair.large_slot)].squares = pair.large.squares;
+    if (pair.large.rows() > 0) {
+      pair.small.gradient = rows_.gradient(pair.small, context);
+      pair.large.gradient = pair.parent.gradient - pair.small.gradient;
+    }
+    if (screening()) {
+      pair.small.squares = rows_.squares(pair.small, context);
+      pair.large.squares = pair.parent.squares - pair.small.squares;
+    }
+    if (pair.small_slot >= 0) level.nodes[static_cast<size_t>(pair.small_slot)] = pair.small;
+    if (pair.large_slot >= 0) level.nodes[static_cast<size_t>(pair.large_slot)] = pair.large;
   }
 }
 
@@ -109,8 +129,8 @@ void Search::level(Level& level, bool deeper, bool everything, Context& context)
       if (slot >= 0) open.push_back(slot);
   std::sort(open.begin(), open.end());
   first_whole_.assign(level.nodes.size(), 0);
+  set_sums(level, context);
   if (screening()) {
-    set_squares(level, context);
     std::vector<int> rest;
     for (int node : open) {
       first_whole_[static_cast<size_t>(node)] = !everything && better_whole(node);
@@ -148,7 +168,8 @@ void Search::search_column(size_t column, std::span<const int> nodes, Context& c
   if (X_.place(column) >= 0) {
     const auto place = static_cast<size_t>(X_.place(column));
     std::vector<GroupSearch::Piece> pieces;
-    for (int node : nodes) pieces.push_back({&level_->nodes[static_cast<size_t>(node)], place / kLanes, {}});
+    const auto wanted = static_cast<std::uint8_t>(1u << (place % kLanes));
+    for (int node : nodes) pieces.push_back({&level_->nodes[static_cast<size_t>(node)], place / kLanes, wanted, {}});
     all_search_.search_pieces(pieces, rows_, *gradients_, context);
     for (size_t i = 0; i < nodes.size(); ++i) note(nodes[i], column, pieces[i].splits[place % kLanes]);
     return;
@@ -230,22 +251,39 @@ void Search::search_whole(std::span<const int> nodes, const std::vector<std::uin
 // In the others only the groups that have columns left.
 void Search::search_some(std::span<const int> nodes, const std::vector<Mask>& alive,
                          const std::vector<std::uint8_t>& whole, Context& context) {
-  std::vector<GroupSearch::Piece> pieces;
-  std::vector<int> node_of;
-  for (int node : nodes)
-    for (size_t g = 0; g < X_.groups() && !whole[static_cast<size_t>(node)]; ++g)
-      if (alive[static_cast<size_t>(node)][g]) {
-        pieces.push_back({&level_->nodes[static_cast<size_t>(node)], g, {}});
-        node_of.push_back(node);
+  std::vector<GroupSearch::Piece> pieces, flat;
+  std::vector<int> node_of, node_of_flat;
+  for (size_t g = 0; g < X_.groups(); ++g)
+    for (int node : nodes) {
+      if (whole[static_cast<size_t>(node)]) continue;
+      const OpenNode* open = &level_->nodes[static_cast<size_t>(node)];
+      std::uint8_t wanted = alive[static_cast<size_t>(node)][g];
+      for (size_t p = g * kLanes; p < std::min(X_.dense(), (g + 1) * kLanes); ++p) {
+        const std::int32_t place = owned_.flat_place(X_.dense_column(p));
+        const auto bit = static_cast<std::uint8_t>(1u << (p % kLanes));
+        if (!(wanted & bit) || place < 0) continue;
+        wanted &= static_cast<std::uint8_t>(~bit);
+        flat.push_back({open, static_cast<size_t>(place), 1, {}});
+        node_of_flat.push_back(node);
       }
+      if (wanted == 0) continue;
+      pieces.push_back({open, g, wanted, {}});
+      node_of.push_back(node);
+    }
   all_search_.search_pieces(pieces, rows_, *gradients_, context);
   for (size_t i = 0; i < pieces.size(); ++i)
     for (size_t lane = 0; lane < kLanes; ++lane)
-      if ((alive[static_cast<size_t>(node_of[i])][pieces[i].group] >> lane) & 1) {
+      if ((pieces[i].wanted >> lane) & 1) {
         const size_t place = pieces[i].group * kLanes + lane;
         take(node_of[i], place, pieces[i].splits[lane]);
-        ++looked_at_[X_.dense_column(place)];
+        watch(X_.dense_column(place), pieces[i].node->rows());
       }
+  flat_search_.search_pieces(flat, rows_, *gradients_, context);
+  for (size_t i = 0; i < flat.size(); ++i) {
+    const size_t c = flat_search_.column(flat[i].group);
+    take(node_of_flat[i], static_cast<size_t>(X_.place(c)), flat[i].splits[0]);
+    watch(c, flat[i].node->rows());
+  }
 }
 
 void Search::search_new(std::span<const int> nodes, bool deeper, Way way, Context& context) {
@@ -326,11 +364,24 @@ void Search::split(std::span<const ChosenSplit> splits, std::span<const int> nod
   if (sample_) sample_->split(splits, nodes, context);
 }
 
+void Search::gather(size_t column, std::span<const Row> rows, std::uint8_t* out) const {
+  if (owned_.flat_place(column) >= 0) {
+    const std::uint8_t* bins = owned_.flats().groups[static_cast<size_t>(owned_.flat_place(column))];
+    if (!rows.empty() && rows.back() - rows.front() + 1 == rows.size()) {
+      std::copy_n(bins + rows.front(), rows.size(), out);
+    } else {
+      for (size_t i = 0; i < rows.size(); ++i) out[i] = bins[rows[i]];
+    }
+  } else {
+    X_.gather(column, rows, out);
+  }
+}
+
 LevelGroups Search::levels_of(const OpenNode& node, size_t column) const {
   std::array<std::int64_t, 2 * kMostBins> cells{};
   const Row* rows = partition_->rows(node);
   std::vector<std::uint8_t> bins(node.rows());
-  X_.gather(column, {rows, node.rows()}, bins.data());
+  gather(column, {rows, node.rows()}, bins.data());
   for (size_t i = 0; i < node.rows(); ++i) {
     const std::int64_t unit = weights_.unit(rows[i]);
     cells[2 * size_t{bins[i]}] += unit * gradients_->q[rows[i]];

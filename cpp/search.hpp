@@ -44,6 +44,9 @@ class Search {
   // Which nodes were split, and how: what they leave is the next level.
   void split(std::span<const ChosenSplit> splits, std::span<const int> nodes, Context& context);
 
+  // Bins of some rows, given in ascending order.
+  void gather(size_t column, std::span<const Row> rows, std::uint8_t* out) const;
+
   // A node's rows on a categorical column, in the order of the search.
   LevelGroups levels_of(const OpenNode& node, size_t column) const;
 
@@ -55,7 +58,7 @@ class Search {
   static bool most_groups(const Mask& mask);
 
   bool screening() const { return screening_; }
-  void set_squares(Level& level, Context& context);
+  void set_sums(Level& level, Context& context);
   bool better_whole(int node) const;
   void search_owned(std::span<const int> nodes, bool deeper, Context& context);
   void search_column(size_t column, std::span<const int> nodes, Context& context);
@@ -66,6 +69,7 @@ class Search {
   void search_some(std::span<const int> nodes, const std::vector<Mask>& alive, const std::vector<std::uint8_t>& whole,
                    Context& context);
   void take(int node, size_t place, const ColumnSplit& split);
+  void watch(size_t column, size_t rows);
   void pack(Context& context);
   void search_new_sparse(std::span<const int> nodes, bool everything, Context& context);
 
@@ -90,13 +94,19 @@ class Search {
   std::vector<size_t> fresh_;         // bought in this tree: they are packed after it
   std::vector<std::uint8_t> packed_;  // columns that are owned, or so often worth a look that they are kept with them
   bool packed_sparse_ = false;        // some of them are sparse
-  std::vector<std::uint32_t> looked_at_;  // how often a column that is not packed had to be searched
-  GroupSearch owned_search_, all_search_;
+  struct Watched {
+    float cost = 0;
+    std::uint32_t tree = 0;  // when it was last searched
+  };
+  std::vector<Watched> watched_;
+  std::vector<size_t> often_;  // columns that had to be searched often: they get a copy by themselves
+  GroupSearch owned_search_, flat_search_, all_search_;
   SparseSearch sparse_search_;
   RootBounds root_bounds_;
   std::unique_ptr<RowSample> sample_;
   bool sampling_ = false;
-  size_t trees_ = 0, asked_ = 0, left_ = 0;  // columns that the sample was asked about, and could not rule out
+  std::uint32_t trees_ = 0;
+  size_t asked_ = 0, left_ = 0;  // columns that the sample was asked about, and could not rule out
 
   const RowPartition* partition_ = nullptr;
   const GridGradients* gradients_ = nullptr;

@@ -48,13 +48,14 @@ struct ColumnSplit {
   MissingSide missing = MissingSide::unseen;
 };
 
-// A node that may still be split. Its rows are [begin, end) of the row partition.
+// A node that may still be split. Its rows are [begin, end) of one of the row partition's two lists.
 struct OpenNode {
   int id = 0;  // place in the tree
   Row begin = 0, end = 0;
-  std::int64_t gradient = 0;  // exact sum over the rows, in fixed-point units
-  std::int64_t weight = 0;
-  Wide squares = 0;  // sum of weight * gradient^2, where somebody asked for it
+  int list = 0;
+  std::int64_t weight = 0;    // exact sum over the rows, in fixed-point units
+  std::int64_t gradient = 0;  // likewise, once its level is searched
+  Wide squares = 0;           // sum of weight * gradient^2, where somebody asked for it
   Row rows() const { return end - begin; }
 };
 
