@@ -74,8 +74,8 @@ class Booster {
     auto& start = out_.ensemble.start;
     start = from.start;
     if (start.empty()) start = params_.init == Init::prior ? best : std::vector<double>(best.size(), 0.0);
-    g_.resize(rows());
-    h_.resize(rows());
+    d_.g.resize(rows());
+    d_.h.resize(rows());
     spread(start, rows(), raw_);
     set_mu();
     if (!from.start.empty()) raw_ = from.raw;
@@ -92,8 +92,7 @@ class Booster {
   void set_mu() {
     loss_.mean(train_.target, raw_.data(), context_);
     for (int k = 0; k < outputs(); ++k) {
-      loss_.derivatives(train_.target, raw_.data(), k, g_.data(), h_.data(), context_);
-      gradients_.set(g_, *train_.target.weights, context_);
+      derive(k);
       out_.impurity += gradients_.impurity(*train_.target.weights, context_);
     }
     out_.mu = params_.mu_unit == MuUnit::share ? params_.mu * out_.impurity : params_.mu;
@@ -110,10 +109,22 @@ class Booster {
              static_cast<int>(ledger_.purchases().size()), ledger_.paid()};
     // The training rows come last: a loss keeps what their derivatives need.
     if (validation_) r.validation_loss = loss_.mean(validation_->target, validation_raw_.data(), context_);
-    r.train_loss = loss_.mean(train_.target, raw_.data(), context_);
+    at_hand_ = loss_.at_once();
+    r.train_loss = at_hand_ ? loss_.mean_and_derivatives(train_.target, raw_.data(), d_, context_)
+                            : loss_.mean(train_.target, raw_.data(), context_);
     if (validation_) judge(r.validation_loss, out_.iterations);
     out_.records.push_back(r);
     return out_.records.back();
+  }
+
+  // Derivatives of an output, unless they came with the loss.
+  void derive(int output) {
+    if (!at_hand_) {
+      loss_.derivatives(train_.target, raw_.data(), output, d_.g.data(), d_.h.data(), context_);
+      d_.largest_g = d_.largest_h = -1.0;
+    }
+    at_hand_ = false;
+    gradients_.set(d_.g, d_.largest_g, *train_.target.weights, context_);
   }
 
   // One tree for each output, all on the gradients of the same raw predictions.
@@ -125,10 +136,9 @@ class Booster {
     for (int k = 0; k < outputs(); ++k) {
       double* raw = raw_.data() + static_cast<size_t>(k) * rows();
       std::vector<double> gains(first ? ledger_.features() : 0, 0.0);
-      loss_.derivatives(train_.target, raw_.data(), k, g_.data(), h_.data(), context_);
-      gradients_.set(g_, *train_.target.weights, context_);
+      derive(k);
       Tree tree = grower.grow(k, gradients_, context_, first ? &gains : nullptr);
-      set_leaf_values(tree, grower.leaves(), grower.partition(), train_.target, raw, g_, h_, loss_, params_, context_);
+      set_leaf_values(tree, grower.leaves(), grower.partition(), train_.target, raw, d_, loss_, params_, context_);
       add_leaf_values(tree, grower.leaves(), grower.partition(), raw, context_);
       if (validation_)
         add_tree(tree, validation_->X, validation_raw_.data() + static_cast<size_t>(k) * validation_->target.rows(),
@@ -153,7 +163,9 @@ class Booster {
   double best_loss_ = kInfinity;
   Boosted out_;
   GridGradients gradients_;
-  std::vector<double> g_, h_, raw_, validation_raw_;
+  Derivatives d_;
+  bool at_hand_ = false;  // the derivatives of the raw predictions as they are now
+  std::vector<double> raw_, validation_raw_;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 
 #include "kernels.hpp"
@@ -27,14 +28,15 @@ double largest_of(std::span<const double> values, Context& context) {
   return most;
 }
 
-void GridGradients::set(std::span<const double> g, const Weights& weights, Context& context) {
-  double largest = largest_of(g, context);
+void GridGradients::set(std::span<const double> g, double largest, const Weights& weights, Context& context) {
+  if (largest < 0) largest = largest_of(g, context);
   if (!std::isfinite(largest))
     throw std::domain_error("The loss gave a gradient that is not finite. Rescale y, or lower the learning rate.");
   const Grid grid(largest, kGradientBits);
   shift = grid.shift();
   q.resize(g.size());
   std::vector<std::int64_t> sums((g.size() + kBlock - 1) / kBlock);
+  std::vector<std::int32_t> low(sums.size()), high(sums.size());
   context.over_blocks(g.size(), kBlock, 3.0, [&](size_t begin, size_t end, size_t block) {
     if (grid.plain()) {
       kernels().to_grid(end - begin, g.data() + begin, grid.scale(), q.data() + begin);
@@ -42,11 +44,23 @@ void GridGradients::set(std::span<const double> g, const Weights& weights, Conte
       for (size_t i = begin; i < end; ++i) q[i] = static_cast<std::int32_t>(grid.at(g[i]));
     }
     std::int64_t sum = 0;
-    for (size_t i = begin; i < end; ++i) sum += weights.unit(i) * q[i];
+    if (weights.uniform()) {
+      for (size_t i = begin; i < end; ++i) sum += q[i];
+    } else {
+      for (size_t i = begin; i < end; ++i) sum += weights.units[i] * q[i];
+    }
     sums[block] = sum;
+    std::int32_t least = q[begin], most = least;
+    for (size_t i = begin; i < end; ++i) {
+      least = std::min(least, q[i]);
+      most = std::max(most, q[i]);
+    }
+    low[block] = least;
+    high[block] = most;
   });
-  total = 0;
-  for (std::int64_t s : sums) total += s;
+  total = std::accumulate(sums.begin(), sums.end(), std::int64_t{0});
+  lowest = *std::min_element(low.begin(), low.end());
+  highest = *std::max_element(high.begin(), high.end());
 }
 
 double GridGradients::impurity(const Weights& weights, Context& context) const {

@@ -15,9 +15,10 @@ struct GridGradients {
   std::vector<std::int32_t> q;  // gradient = q * 2^-shift
   int shift = 0;
   std::int64_t total = 0;  // sum of weight unit * q
+  std::int32_t lowest = 0, highest = 0;
 
-  // Throws where a gradient is not finite.
-  void set(std::span<const double> g, const Weights& weights, Context& context);
+  // `largest` of the magnitudes; negative: not known. Throws where a gradient is not finite.
+  void set(std::span<const double> g, double largest, const Weights& weights, Context& context);
 
   // 1/2 sum w (g - mean)^2, from exact sums. Throws where a double can't hold it.
   double impurity(const Weights& weights, Context& context) const;

@@ -166,6 +166,43 @@ void part_rows(std::size_t n, const std::uint32_t* rows, const std::uint64_t* bi
   }
 }
 
+std::int64_t sum(std::size_t n, const std::int32_t* v) {
+  std::int64_t total = 0;
+  for (std::size_t i = 0; i < n; ++i) total += v[i];
+  return total;
+}
+
+std::int64_t sum_of_squares(std::size_t n, const std::int32_t* v) {
+  std::int64_t total = 0;
+  for (std::size_t i = 0; i < n; ++i) total += static_cast<std::int64_t>(v[i]) * v[i];
+  return total;
+}
+
+void difference(std::size_t n, std::int32_t* a, double a_scale, const std::int32_t* b, double b_scale, double* sum,
+                double* squares) {
+  constexpr std::size_t kSums = 8;
+  alignas(64) double sums[kSums] = {}, own_squares[kSums] = {};
+  std::size_t i = 0;
+  for (; i + kSums <= n; i += kSums)
+    for (std::size_t k = 0; k < kSums; ++k) {
+      const double change = b[i + k] * b_scale - a[i + k] * a_scale;
+      a[i + k] = b[i + k];
+      sums[k] += change;
+      own_squares[k] += change * change;
+    }
+  for (; i < n; ++i) {
+    const double change = b[i] * b_scale - a[i] * a_scale;
+    a[i] = b[i];
+    sums[0] += change;
+    own_squares[0] += change * change;
+  }
+  *sum = *squares = 0.0;
+  for (std::size_t k = 0; k < kSums; ++k) {
+    *sum += sums[k];
+    *squares += own_squares[k];
+  }
+}
+
 double largest_magnitude(std::size_t n, const double* v) {
   std::int64_t most = 0;
   for (std::size_t i = 0; i < n; ++i) {
@@ -183,19 +220,23 @@ void to_grid(std::size_t n, const double* v, double scale, std::int32_t* out) {
   }
 }
 
-void logistic_derivatives(std::size_t n, const double* y, const double* f, double* g, double* h) {
-  for (std::size_t i = 0; i < n; ++i) {
-    double p = 1.0 / (1.0 + portable_exp(-f[i]));
-    g[i] = y[i] - p;
-    h[i] = p * (1.0 - p);
-  }
-}
-
 void logistic_losses(std::size_t n, const double* y, const double* f, double* out) {
   for (std::size_t i = 0; i < n; ++i) {
     double top = f[i] > 0.0 ? f[i] : 0.0;
     double magnitude = f[i] > 0.0 ? f[i] : -f[i];
     out[i] = (top - y[i] * f[i]) + portable_log(1.0 + portable_exp(-magnitude));
+  }
+}
+
+void logistic(std::size_t n, const double* y, const double* f, double* g, double* h, double* out) {
+  for (std::size_t i = 0; i < n; ++i) {
+    double top = f[i] > 0.0 ? f[i] : 0.0;
+    double magnitude = f[i] > 0.0 ? f[i] : -f[i];
+    double e = portable_exp(-magnitude);
+    double most = 1.0 / (1.0 + e), least = e * most;  // the probabilities of the likelier class and of the other
+    g[i] = y[i] - (f[i] > 0.0 ? most : least);
+    h[i] = most * least;
+    out[i] = (top - y[i] * f[i]) + portable_log(1.0 + e);
   }
 }
 
@@ -239,8 +280,20 @@ void exponentials(std::size_t n, const double* v, double* out) {
 #define FRUGAL_TEXT(x) FRUGAL_TEXT_(x)
 
 extern const Kernels table;
-const Kernels table{
-    FRUGAL_TEXT(FRUGAL_ISA), left_bits,       part_rows,   scan_packed,         scan_wide,   largest_magnitude, to_grid,
-    logistic_derivatives,    logistic_losses, log_sum_exp, softmax_derivatives, exponentials};
+const Kernels table{FRUGAL_TEXT(FRUGAL_ISA),
+                    left_bits,
+                    part_rows,
+                    scan_packed,
+                    scan_wide,
+                    sum,
+                    sum_of_squares,
+                    difference,
+                    largest_magnitude,
+                    to_grid,
+                    logistic_losses,
+                    logistic,
+                    log_sum_exp,
+                    softmax_derivatives,
+                    exponentials};
 
 }  // namespace frugal::FRUGAL_ISA

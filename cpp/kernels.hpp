@@ -44,11 +44,17 @@ struct Kernels {
   ScanResult (*scan_packed)(const ScanTask&);
   ScanResult (*scan_wide)(const ScanTask&);
 
+  std::int64_t (*sum)(std::size_t n, const std::int32_t* v);
+  std::int64_t (*sum_of_squares)(std::size_t n, const std::int32_t* v);  // below 2^63 for 2048 numbers below 2^26
+  // Sum and sum of squares of b * b_scale - a * a_scale; and a becomes b.
+  void (*difference)(std::size_t n, std::int32_t* a, double a_scale, const std::int32_t* b, double b_scale, double* sum,
+                     double* squares);
   double (*largest_magnitude)(std::size_t n, const double* v);  // NaN counts as larger than everything
   void (*to_grid)(std::size_t n, const double* v, double scale, std::int32_t* out);
 
-  void (*logistic_derivatives)(std::size_t n, const double* y, const double* f, double* g, double* h);
   void (*logistic_losses)(std::size_t n, const double* y, const double* f, double* out);
+  // And the derivatives with them.
+  void (*logistic)(std::size_t n, const double* y, const double* f, double* g, double* h, double* out);
   // Log of the sum of exp over K outputs; output k of row i is f[k * stride + i].
   void (*log_sum_exp)(std::size_t n, int outputs, const double* f, std::size_t stride, double* out);
   void (*softmax_derivatives)(std::size_t n, const double* y, double k, const double* f, const double* log_sum,

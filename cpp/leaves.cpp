@@ -19,10 +19,11 @@ template <size_t Count>
 std::array<std::vector<double>, Count> leaf_sums(std::span<const Leaf> leaves, const RowPartition& partition,
                                                  const Weights& weights,
                                                  const std::array<std::span<const double>, Count>& values,
-                                                 Context& context) {
+                                                 const std::array<double, Count>& largest, Context& context) {
   const size_t rows = values[0].size(), blocks = (rows + kLeafRows - 1) / kLeafRows;
   std::vector<Grid> grids;
-  for (const auto& v : values) grids.emplace_back(largest_of(v, context), kLeafBits);
+  for (size_t k = 0; k < Count; ++k)
+    grids.emplace_back(largest[k] < 0 ? largest_of(values[k], context) : largest[k], kLeafBits);
   std::vector<std::array<Wide, Count>> part(blocks * leaves.size());
   context.over_blocks(rows, kLeafRows, 4.0 * Count, [&](size_t begin, size_t end, size_t block) {
     in_block(leaves, begin, end, rows_of(partition), [&](size_t leaf, std::span<const Row> own) {
@@ -51,17 +52,16 @@ std::array<std::vector<double>, Count> leaf_sums(std::span<const Leaf> leaves, c
 
 // Newton steps, or means of the gradient.
 std::vector<double> gradient_steps(std::span<const Leaf> leaves, const RowPartition& partition, const Target& target,
-                                   std::span<const double> g, std::span<const double> h, const Loss& loss,
-                                   const Params& params, Context& context) {
+                                   const Derivatives& d, const Loss& loss, const Params& params, Context& context) {
   const Weights& weights = *target.weights;
   std::vector<double> steps, below;
   if (params.leaf_values == LeafValues::newton) {
-    auto sums = leaf_sums<2>(leaves, partition, weights, {g, h}, context);
+    auto sums = leaf_sums<2>(leaves, partition, weights, {d.g, d.h}, {d.largest_g, d.largest_h}, context);
     steps = std::move(sums[0]);
     below = std::move(sums[1]);
     for (double& b : below) b += scaled(params.l2_regularization, weights.shift);
   } else {
-    steps = std::move(leaf_sums<1>(leaves, partition, weights, {g}, context)[0]);
+    steps = std::move(leaf_sums<1>(leaves, partition, weights, {d.g}, {d.largest_g}, context)[0]);
     for (const auto& leaf : leaves) below.push_back(static_cast<double>(leaf.rows.weight));
   }
   for (size_t i = 0; i < leaves.size(); ++i)
@@ -87,11 +87,11 @@ std::vector<double> residual_quantiles(std::span<const Leaf> leaves, const RowPa
 }  // namespace
 
 void set_leaf_values(Tree& tree, std::span<const Leaf> leaves, const RowPartition& partition, const Target& target,
-                     const double* raw, std::span<const double> g, std::span<const double> h, const Loss& loss,
-                     const Params& params, Context& context) {
+                     const double* raw, const Derivatives& d, const Loss& loss, const Params& params,
+                     Context& context) {
   const auto values = loss.leaf_quantile() >= 0
                           ? residual_quantiles(leaves, partition, target, raw, loss.leaf_quantile(), context)
-                          : gradient_steps(leaves, partition, target, g, h, loss, params, context);
+                          : gradient_steps(leaves, partition, target, d, loss, params, context);
   for (size_t i = 0; i < leaves.size(); ++i)
     tree.value[static_cast<size_t>(leaves[i].node)] = params.learning_rate * values[i];
 }

@@ -70,9 +70,9 @@ inline constexpr std::size_t kSampleManyRows = 500000;
 // A column that had to be searched in so many tables a tree is kept with the owned ones, where a search is cheap.
 inline constexpr double kWatchCost = 1.25;
 // And one that had to be searched in so many is copied out, so that its bins lie together.
-inline constexpr double kFlatCost = 0.1;
+inline constexpr double kFlatCost = 0.05;
 // Until there are so many copies, or one for every eighth column.
-inline constexpr std::size_t kFlatColumns = 32;
+inline constexpr std::size_t kFlatColumns = 64;
 // After so many trees it is decided whether the sample is worth its while.
 inline constexpr std::size_t kTrialTrees = 8;
 #endif

@@ -10,7 +10,7 @@
 namespace frugal {
 namespace {
 
-constexpr size_t kBlock = 1024;
+constexpr size_t kBlock = kLossBlock;
 
 double exact_mean(const Target& target) {
   double largest = kernels().largest_magnitude(target.rows(), target.y.data());
@@ -44,8 +44,23 @@ class LogLoss final : public Loss {
   }
   void derivatives(const Target& t, const double* raw, int, double* g, double* h, Context& context) override {
     context.over_blocks(t.rows(), kBlock, 10.0, [&](size_t begin, size_t end, size_t) {
-      kernels().logistic_derivatives(end - begin, t.y.data() + begin, raw + begin, g + begin, h + begin);
+      double losses[kBlock];
+      kernels().logistic(end - begin, t.y.data() + begin, raw + begin, g + begin, h + begin, losses);
     });
+  }
+  bool at_once() const override { return true; }
+  double mean_and_derivatives(const Target& t, const double* raw, Derivatives& d, Context& context) override {
+    const size_t blocks = (t.rows() + kBlock - 1) / kBlock;
+    std::vector<double> largest_g(blocks), largest_h(blocks);
+    const double mean = weighted_mean(t, context, [&](size_t begin, size_t end, double* out) {
+      double *g = d.g.data() + begin, *h = d.h.data() + begin;
+      kernels().logistic(end - begin, t.y.data() + begin, raw + begin, g, h, out);
+      largest_g[begin / kBlock] = kernels().largest_magnitude(end - begin, g);
+      largest_h[begin / kBlock] = kernels().largest_magnitude(end - begin, h);
+    });
+    d.largest_g = kernels().largest_magnitude(blocks, largest_g.data());
+    d.largest_h = kernels().largest_magnitude(blocks, largest_h.data());
+    return mean;
   }
   double step_limit() const override { return 36.0; }  // sigmoid(36) is 1 in double precision
 };

@@ -1,6 +1,7 @@
 // Losses: where boosting starts, the negative gradient g and the curvature h of every row, and the value.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,6 +17,12 @@ struct Target {
   std::span<const double> y;
   const Weights* weights;
   size_t rows() const { return y.size(); }
+};
+
+// The negative gradient and the curvature of every row, for one output.
+struct Derivatives {
+  std::vector<double> g, h;
+  double largest_g = -1.0, largest_h = -1.0;  // of their magnitudes; negative: not known
 };
 
 // Raw predictions of one output lie together: raw[k * rows + i].
@@ -37,6 +44,10 @@ class Loss {
   // Negative gradient and curvature with respect to output k.
   virtual void derivatives(const Target& target, const double* raw, int k, double* g, double* h, Context& context) = 0;
 
+  // Mean and derivatives at once, for losses of one output that can do both at little more than the price of one.
+  virtual bool at_once() const { return false; }
+  virtual double mean_and_derivatives(const Target&, const double*, Derivatives&, Context&) { return 0.0; }
+
   // The longest Newton step of one leaf: beyond it the loss has long lost its quadratic shape.
   virtual double step_limit() const { return kInfinity; }
 
@@ -49,17 +60,22 @@ std::unique_ptr<Loss> make_loss(const std::string& name, int outputs, double par
 
 // sum w * value(i) / sum w with value filled by blocks of rows: fill(begin, end, out). Fixed blocks make the
 // rounding the same for any number of threads.
+inline constexpr size_t kLossBlock = 1024;
+
 template <class Fill>
 double weighted_mean(const Target& target, Context& context, const Fill& fill) {
-  constexpr size_t kBlock = 1024;
+  constexpr size_t kBlock = kLossBlock;
   const size_t n = target.rows();
   std::vector<double> partial((n + kBlock - 1) / kBlock);
   context.over_blocks(n, kBlock, 20.0, [&](size_t begin, size_t end, size_t block) {
     double value[kBlock];
     fill(begin, end, value);
-    double sum = 0.0;
-    for (size_t i = begin; i < end; ++i) sum += static_cast<double>(target.weights->unit(i)) * value[i - begin];
-    partial[block] = sum;
+    if (!target.weights->uniform())
+      for (size_t i = begin; i < end; ++i) value[i - begin] *= static_cast<double>(target.weights->units[i]);
+    std::fill(value + (end - begin), value + kBlock, 0.0);
+    for (size_t half = kBlock / 2; half > 0; half /= 2)  // in pairs: vector code, and little rounding
+      for (size_t i = 0; i < half; ++i) value[i] += value[i + half];
+    partial[block] = value[0];
   });
   double total = 0.0;
   for (double p : partial) total += p;

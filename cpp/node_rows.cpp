@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "kernels.hpp"
+
 namespace frugal {
 
 void OrderedRows::begin_level(const RowPartition& partition, const GridGradients& gradients) {
@@ -36,13 +38,11 @@ std::int64_t OrderedRows::gradient(const OpenNode& node, Context& context) {
   constexpr size_t kBlock = 16384;
   std::vector<std::int64_t> sums((rows.count + kBlock - 1) / kBlock);
   context.over_blocks(rows.count, kBlock, 0.5, [&](size_t begin, size_t end, size_t block) {
-    std::int64_t sum = 0;
     if (rows.units == nullptr) {
-      for (size_t i = begin; i < end; ++i) sum += rows.q[i];
+      sums[block] = kernels().sum(end - begin, rows.q + begin);
     } else {
-      for (size_t i = begin; i < end; ++i) sum += rows.units[i] * rows.q[i];
+      for (size_t i = begin; i < end; ++i) sums[block] += rows.units[i] * rows.q[i];
     }
-    sums[block] = sum;
   });
   return std::accumulate(sums.begin(), sums.end(), std::int64_t{0});
 }
@@ -53,9 +53,7 @@ Wide OrderedRows::squares(const OpenNode& node, Context& context) {
   std::vector<Wide> sums((rows.count + kBlock - 1) / kBlock);
   context.over_blocks(rows.count, kBlock, 1.0, [&](size_t begin, size_t end, size_t block) {
     if (rows.units == nullptr) {
-      std::int64_t sum = 0;
-      for (size_t i = begin; i < end; ++i) sum += std::int64_t{rows.q[i]} * rows.q[i];
-      sums[block] = sum;
+      sums[block] = kernels().sum_of_squares(end - begin, rows.q + begin);
     } else {
       Wide sum = 0;
       for (size_t i = begin; i < end; ++i) sum += Wide{rows.units[i]} * (std::int64_t{rows.q[i]} * rows.q[i]);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "kernels.hpp"
 #include "limits.hpp"
 
 namespace frugal {
@@ -14,8 +15,8 @@ double room_of(const OpenNode& node, const GridGradients& gradients, const Weigh
   return scaled(0.5 * spread, -2 * gradients.shift - weights.shift) * kSafe;
 }
 
-// Length of the difference between two trees' centred gradients.
-double RootBounds::moved(const Output& from, const GridGradients& to, Context& context) const {
+// Length of the difference between two trees' centred gradients; the later ones are kept.
+double RootBounds::move(Output& from, const GridGradients& to, Context& context) const {
   constexpr size_t kBlock = 4096;
   const size_t n = to.q.size();
   std::vector<double> sums((n + kBlock - 1) / kBlock), squares(sums.size());
@@ -23,19 +24,22 @@ double RootBounds::moved(const Output& from, const GridGradients& to, Context& c
   const int finer = std::max(from.shift, to.shift);
   const double old_scale = scaled(1.0, finer - from.shift), new_scale = scaled(1.0, finer - to.shift);
   context.over_blocks(n, kBlock, 1.0, [&](size_t begin, size_t end, size_t block) {
-    double sum = 0.0, square = 0.0;
-    for (size_t i = begin; i < end; ++i) {
-      const double change = to.q[i] * new_scale - from.q[i] * old_scale;
-      const double unit = static_cast<double>(weights_.unit(i));
-      sum += unit * change;
-      square += unit * change * change;
+    if (weights_.uniform()) {
+      kernels().difference(end - begin, from.q.data() + begin, old_scale, to.q.data() + begin, new_scale, &sums[block],
+                           &squares[block]);
+      return;
     }
-    sums[block] = sum;
-    squares[block] = square;
+    for (size_t i = begin; i < end; ++i) {
+      const double change = to.q[i] * new_scale - from.q[i] * old_scale, unit = static_cast<double>(weights_.units[i]);
+      sums[block] += unit * change;
+      squares[block] += unit * change * change;
+      from.q[i] = to.q[i];
+    }
   });
   const double sum = std::accumulate(sums.begin(), sums.end(), 0.0);
   const double square = std::accumulate(squares.begin(), squares.end(), 0.0);
   const double spread = square - sum * sum / static_cast<double>(weights_.total);
+  from.shift = to.shift;
   // What cancels in the difference may be rounding of `square`.
   return std::sqrt(scaled(std::max(spread, 0.0) + 1e-9 * square, -2 * finer - weights_.shift)) * kSafe;
 }
@@ -43,11 +47,11 @@ double RootBounds::moved(const Output& from, const GridGradients& to, Context& c
 void RootBounds::begin_tree(int output, const GridGradients& gradients, Context& context) {
   if (outputs_.size() <= static_cast<size_t>(output)) outputs_.resize(static_cast<size_t>(output) + 1);
   now_ = &outputs_[static_cast<size_t>(output)];
-  if (now_->q.empty()) {
-    now_->length.assign(columns_, kInfinity);
-  } else {
-    now_->way += moved(*now_, gradients, context);
+  if (!now_->q.empty()) {
+    now_->way += move(*now_, gradients, context);
+    return;
   }
+  now_->length.assign(columns_, kInfinity);
   now_->q = gradients.q;
   now_->shift = gradients.shift;
 }
@@ -109,19 +113,8 @@ void RowSample::begin_tree(const GridGradients& gradients, Context& context) {
   context.over_blocks(chosen_.size(), 16384, 1.0, [&](size_t begin, size_t end, size_t) {
     for (size_t i = begin; i < end; ++i) gradients_.q[i] = gradients.q[static_cast<size_t>(chosen_[i])];
   });
-  constexpr size_t kBlock = 16384;
-  std::vector<std::int32_t> low((gradients.q.size() + kBlock - 1) / kBlock), high(low.size());
-  context.over_blocks(gradients.q.size(), kBlock, 0.5, [&](size_t begin, size_t end, size_t block) {
-    std::int32_t least = gradients.q[begin], most = least;
-    for (size_t i = begin; i < end; ++i) {
-      least = std::min(least, gradients.q[i]);
-      most = std::max(most, gradients.q[i]);
-    }
-    low[block] = least;
-    high[block] = most;
-  });
-  lowest_ = *std::min_element(low.begin(), low.end());
-  highest_ = *std::max_element(high.begin(), high.end());
+  lowest_ = gradients.lowest;
+  highest_ = gradients.highest;
   partition_.reset(context);
   OpenNode root;
   root.end = static_cast<Row>(chosen_.size());

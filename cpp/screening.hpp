@@ -37,7 +37,7 @@ class RootBounds {
     double way = 0.0;            // length of all moves so far
     std::vector<double> length;  // sqrt(2 gain) of each column when last known, less the way until then
   };
-  double moved(const Output& from, const GridGradients& to, Context& context) const;
+  double move(Output& from, const GridGradients& to, Context& context) const;
 
   size_t columns_;
   const Weights& weights_;

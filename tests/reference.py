@@ -123,8 +123,10 @@ class LogLoss:
         return [float(log(float(ones) / float(sum(units) - ones))[0])]
 
     def derivatives(self, y, raw):
-        p = 1.0 / (1.0 + exp(-raw[0]))
-        return [y - p], [p * (1.0 - p)]
+        e = exp(-np.abs(raw[0]))
+        most = 1.0 / (1.0 + e)
+        least = e * most
+        return [y - np.where(raw[0] > 0, most, least)], [most * least]
 
     def values(self, y, raw):
         f = raw[0]
