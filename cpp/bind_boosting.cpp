@@ -99,7 +99,9 @@ void bind_params(nb::module_& m) {
       .def_rw("early_stopping", &Params::early_stopping)
       .def_rw("n_iter_no_change", &Params::n_iter_no_change)
       .def_rw("tol", &Params::tol)
-      .def_rw("screening", &Params::screening);
+      .def_rw("screening", &Params::screening)
+      .def_rw("new_features", &Params::new_features)
+      .def_rw("seed", &Params::seed);
   nb::class_<PyProgress>(m, "Progress")
       .def(nb::init<>())
       .def_rw("iterations", &PyProgress::iterations)

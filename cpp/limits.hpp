@@ -29,6 +29,9 @@ inline constexpr std::size_t kSampleLeastRows = 8;
 inline constexpr std::size_t kSampleShare = 2;
 inline constexpr std::size_t kSampleManyRows = 100;
 inline constexpr double kWatchCost = 0.2;
+inline constexpr double kLeastOffered = 3;
+inline constexpr std::uint64_t kLookAgain = 2;
+inline constexpr std::uint64_t kLookAtAll = 5;
 inline constexpr double kFlatCost = 0.05;
 inline constexpr std::size_t kFlatColumns = 4;
 inline constexpr std::size_t kTrialTrees = 1000;
@@ -67,6 +70,11 @@ inline constexpr std::size_t kScreenRows = 100000;
 inline constexpr std::size_t kSampleLeastRows = 20000;
 inline constexpr std::size_t kSampleShare = 4;
 inline constexpr std::size_t kSampleManyRows = 500000;
+// new_features="auto" offers so many columns to a tree at least.
+inline constexpr double kLeastOffered = 500;
+// All columns are looked at so many trees after they last were: where something was bought since, and in any case.
+inline constexpr std::uint64_t kLookAgain = 8;
+inline constexpr std::uint64_t kLookAtAll = 64;
 // A column that had to be searched in so many tables a tree is kept with the owned ones, where a search is cheap.
 inline constexpr double kWatchCost = 1.25;
 // And one that had to be searched in so many is copied out, so that its bins lie together.

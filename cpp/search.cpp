@@ -31,17 +31,19 @@ Search::Search(const BinnedMatrix& X, const Weights& weights, const Params& para
       owned_search_(X, weights, min_weight_),
       flat_search_(X, weights, min_weight_),
       all_search_(X, weights, min_weight_),
+      offered_search_(X, weights, min_weight_),
       sparse_search_(X, weights, min_weight_),
+      offered_(X, params.new_features, params.seed, sparse_search_.worth_searching()),
       root_bounds_(X.columns(), weights),
       packed_(X.columns()),
       watched_(X.columns()) {
   all_search_.use(X.lanes());
   owned_search_.use(owned_.lanes());
   flat_search_.use(owned_.flats());
-  if (!screening()) return;
+  if (!apart()) return;
   for (const Purchase& p : ledger.purchases()) fresh_.push_back(static_cast<size_t>(p.feature));
-  sampling_ =
-      params.screening == Screening::probable && weights.uniform() && X.dense() > 0 && X.rows() >= kSampleLeastRows;
+  sampling_ = screening_ && params.screening == Screening::probable && !offered_.sampling() && weights.uniform() &&
+              X.dense() > 0 && X.rows() >= kSampleLeastRows;
 }
 
 bool Search::most_groups(const Mask& mask) {
@@ -57,6 +59,7 @@ size_t Search::count(const Mask& mask) {
 
 // A column that had to be searched: what it costs lately, in tables a tree.
 void Search::watch(size_t column, size_t rows) {
+  if (offered_.sampling()) return;  // a tree must not buy what was not drawn for it
   Watched& w = watched_[column];
   w.cost *= std::pow(kWatchMemory, static_cast<double>(trees_ - w.tree));
   w.tree = trees_;
@@ -86,14 +89,22 @@ void Search::pack(Context& context) {
 void Search::begin_tree(int output, const RowPartition& partition, const GridGradients& gradients, Context& context) {
   partition_ = &partition;
   gradients_ = &gradients;
-  if (!screening()) return;
+  if (!apart()) return;
   pack(context);
+  if (offered_.sampling()) offered_.begin_tree(ledger_.purchases().size());
+  if (offered_.sampling() && !offered_.all_at_root()) draw(context);
+  if (!screening_) return;
   root_bounds_.begin_tree(output, gradients, context);
   // A sample must earn its keep: on small nodes, or where little is enough, it rules nothing out.
   if (++trees_ % kTrialTrees == 0 && 2 * left_ > asked_) sampling_ = false;
   if (!sampling_) sample_.reset();
   if (sampling_ && !sample_) sample_ = std::make_unique<RowSample>(X_, kMissProbability, context);
   if (sample_) sample_->begin_tree(gradients, context);
+}
+
+void Search::draw(Context& context) {
+  offered_.draw(packed_, context);
+  offered_search_.use(offered_.lanes());
 }
 
 // Sums of all nodes that may be split: the smaller sibling's from its rows, the larger one's from the rest.
@@ -104,7 +115,7 @@ void Search::set_sums(Level& level, Context& context) {
       pair.small.gradient = rows_.gradient(pair.small, context);
       pair.large.gradient = pair.parent.gradient - pair.small.gradient;
     }
-    if (screening()) {
+    if (screening_) {
       pair.small.squares = rows_.squares(pair.small, context);
       pair.large.squares = pair.parent.squares - pair.small.squares;
     }
@@ -130,7 +141,9 @@ void Search::level(Level& level, bool deeper, bool everything, Context& context)
   std::sort(open.begin(), open.end());
   first_whole_.assign(level.nodes.size(), 0);
   set_sums(level, context);
-  if (screening()) {
+  everything = everything || (at_root_ && offered_.all_at_root());
+  sampled_ = offered_.sampling() && !everything;
+  if (apart()) {
     std::vector<int> rest;
     for (int node : open) {
       first_whole_[static_cast<size_t>(node)] = !everything && better_whole(node);
@@ -139,14 +152,16 @@ void Search::level(Level& level, bool deeper, bool everything, Context& context)
     search_owned(rest, deeper, context);
     for (size_t column : fresh_) search_column(column, rest, context);
   }
-  search_new(open, deeper, everything || !screening() ? Way::everything : Way::with_proofs, context);
+  const bool kept = deeper && (sampled_ || !offered_.sampling());  // the next level may look at other columns
+  search_new(open, kept, everything || !apart() ? Way::everything : Way::with_proofs, context);
+  if (offered_.sampling() && everything) draw(context);
 }
 
 // Whether a node is searched as a whole at once: where no proof will help, to search what is owned by itself is in
 // vain.
 bool Search::better_whole(int node) const {
   const bool fresh_sparse = std::any_of(fresh_.begin(), fresh_.end(), [&](size_t c) { return X_.place(c) < 0; });
-  if (at_root_ || sample_ || packed_sparse_ || fresh_sparse) return false;
+  if (at_root_ || sample_ || packed_sparse_ || fresh_sparse || offered_.sampling()) return false;
   const Mask mask = possible(node, false);  // nothing is known of what is owned: any gain would do
   return most_groups(mask);
 }
@@ -197,15 +212,17 @@ double Search::enough(size_t column, double bar) const {
 
 // The dense columns that may be the best offer of a node, eight to a byte.
 Search::Mask Search::possible(int node, bool everything) const {
-  Mask alive(X_.groups());
+  const size_t places = new_search().places();
+  Mask alive((places + kLanes - 1) / kLanes);
   const OpenNode& open = level_->nodes[static_cast<size_t>(node)];
-  const double least = bar(node), room = everything ? kInfinity : room_of(open, *gradients_, weights_);
-  for (size_t p = 0; p < X_.dense(); ++p) {
-    const size_t c = X_.dense_column(p);
+  const bool proofs = screening_ && !everything;
+  const double least = bar(node), room = proofs ? room_of(open, *gradients_, weights_) : kInfinity;
+  for (size_t p = 0; p < places; ++p) {
+    const size_t c = new_search().column(p);
     if (!everything) {
       if (!is_new(c)) continue;
       const double wanted = enough(c, least);
-      if (!(room > wanted) || (at_root_ && !(root_bounds_.bound(c) > wanted))) continue;
+      if (!(room > wanted) || (proofs && at_root_ && !(root_bounds_.bound(c) > wanted))) continue;
     }
     alive[p / kLanes] |= static_cast<std::uint8_t>(1u << (p % kLanes));
   }
@@ -230,36 +247,37 @@ void Search::rule_out(std::span<const int> nodes, std::vector<Mask>& alive, Cont
   for (const auto& q : questions) left_ += count(*q.alive);
 }
 
-// The exact split of a dense column at a node.
-void Search::take(int node, size_t place, const ColumnSplit& split) {
-  const size_t c = X_.dense_column(place);
-  if (screening() && at_root_) root_bounds_.know(c, split.gain);
-  if (!screening() || is_new(c) || first_whole_[static_cast<size_t>(node)]) note(node, c, split);
+// The exact split of a column at a node.
+void Search::take(int node, size_t column, const ColumnSplit& split) {
+  if (screening_ && at_root_) root_bounds_.know(column, split.gain);
+  if (offered_.sampling() && at_root_ && !sampled_) offered_.know(column, split.gain);
+  if (!apart() || is_new(column) || first_whole_[static_cast<size_t>(node)]) note(node, column, split);
 }
 
 // Nodes in which most groups are left are searched as a whole, with histograms that their children can use.
 void Search::search_whole(std::span<const int> nodes, const std::vector<std::uint8_t>& whole, bool deeper,
                           Context& context) {
-  const size_t places = X_.dense();
+  const size_t places = new_search().places();
   std::vector<ColumnSplit> splits(level_->nodes.size() * places);
-  all_search_.search(level_->pairs, &Siblings::all, whole, deeper, rows_, *gradients_, splits, context);
+  new_search().search(level_->pairs, &Siblings::all, whole, deeper, rows_, *gradients_, splits, context);
   for (int node : nodes)
     for (size_t p = 0; p < places && whole[static_cast<size_t>(node)]; ++p)
-      take(node, p, splits[static_cast<size_t>(node) * places + p]);
+      take(node, new_search().column(p), splits[static_cast<size_t>(node) * places + p]);
 }
 
 // In the others only the groups that have columns left.
 void Search::search_some(std::span<const int> nodes, const std::vector<Mask>& alive,
                          const std::vector<std::uint8_t>& whole, Context& context) {
+  GroupSearch& search = new_search();
   std::vector<GroupSearch::Piece> pieces, flat;
   std::vector<int> node_of, node_of_flat;
-  for (size_t g = 0; g < X_.groups(); ++g)
+  for (size_t g = 0; g * kLanes < search.places(); ++g)
     for (int node : nodes) {
       if (whole[static_cast<size_t>(node)]) continue;
       const OpenNode* open = &level_->nodes[static_cast<size_t>(node)];
       std::uint8_t wanted = alive[static_cast<size_t>(node)][g];
-      for (size_t p = g * kLanes; p < std::min(X_.dense(), (g + 1) * kLanes); ++p) {
-        const std::int32_t place = owned_.flat_place(X_.dense_column(p));
+      for (size_t p = g * kLanes; p < std::min(search.places(), (g + 1) * kLanes); ++p) {
+        const std::int32_t place = owned_.flat_place(search.column(p));
         const auto bit = static_cast<std::uint8_t>(1u << (p % kLanes));
         if (!(wanted & bit) || place < 0) continue;
         wanted &= static_cast<std::uint8_t>(~bit);
@@ -270,18 +288,18 @@ void Search::search_some(std::span<const int> nodes, const std::vector<Mask>& al
       pieces.push_back({open, g, wanted, {}});
       node_of.push_back(node);
     }
-  all_search_.search_pieces(pieces, rows_, *gradients_, context);
+  search.search_pieces(pieces, rows_, *gradients_, context);
   for (size_t i = 0; i < pieces.size(); ++i)
     for (size_t lane = 0; lane < kLanes; ++lane)
       if ((pieces[i].wanted >> lane) & 1) {
-        const size_t place = pieces[i].group * kLanes + lane;
-        take(node_of[i], place, pieces[i].splits[lane]);
-        watch(X_.dense_column(place), pieces[i].node->rows());
+        const size_t c = search.column(pieces[i].group * kLanes + lane);
+        take(node_of[i], c, pieces[i].splits[lane]);
+        watch(c, pieces[i].node->rows());
       }
   flat_search_.search_pieces(flat, rows_, *gradients_, context);
   for (size_t i = 0; i < flat.size(); ++i) {
     const size_t c = flat_search_.column(flat[i].group);
-    take(node_of_flat[i], static_cast<size_t>(X_.place(c)), flat[i].splits[0]);
+    take(node_of_flat[i], c, flat[i].splits[0]);
     watch(c, flat[i].node->rows());
   }
 }
@@ -305,15 +323,17 @@ void Search::search_new(std::span<const int> nodes, bool deeper, Way way, Contex
 }
 
 void Search::search_new_sparse(std::span<const int> nodes, bool everything, Context& context) {
-  if (sparse_search_.worth_searching().empty()) return;
+  const std::span<const size_t> numbers = sampled_ ? offered_.sparse() : sparse_search_.worth_searching();
+  if (numbers.empty()) return;
+  const bool proofs = screening_ && !everything;
   std::vector<size_t> columns;
   double cheapest = everything ? -kInfinity : kInfinity;
   const double root_bar = at_root_ && !everything ? bar(nodes[0]) : 0.0;
-  for (size_t s : sparse_search_.worth_searching()) {
+  for (size_t s : numbers) {
     const size_t c = X_.sparse_column(s);
     if (!everything) {
       const double price = is_new(c) ? enough(c, 0.0) : kInfinity;
-      if (!(price < kInfinity) || (at_root_ && !(root_bounds_.bound(c) > root_bar + price))) continue;
+      if (!(price < kInfinity) || (proofs && at_root_ && !(root_bounds_.bound(c) > root_bar + price))) continue;
       cheapest = std::min(cheapest, price);
     }
     columns.push_back(s);
@@ -322,7 +342,7 @@ void Search::search_new_sparse(std::span<const int> nodes, bool everything, Cont
   bool any = false;
   for (int node : nodes) {
     const OpenNode& open = level_->nodes[static_cast<size_t>(node)];
-    if (!everything && !(room_of(open, *gradients_, weights_) > bar(node) + cheapest)) continue;
+    if (proofs && !(room_of(open, *gradients_, weights_) > bar(node) + cheapest)) continue;
     wanted[static_cast<size_t>(node)] = &open;
     any = true;
   }
@@ -332,15 +352,13 @@ void Search::search_new_sparse(std::span<const int> nodes, bool everything, Cont
   sparse_search_.search(columns, wanted, *partition_, *gradients_, splits, context);
   for (size_t i = 0; i < columns.size(); ++i) {
     const size_t c = X_.sparse_column(columns[i]);
-    if (screening() && at_root_) root_bounds_.know(c, splits[i * slots].gain);
     for (int node : nodes)
-      if (wanted[static_cast<size_t>(node)] && (!screening() || is_new(c)))
-        note(node, c, splits[i * slots + static_cast<size_t>(node)]);
+      if (wanted[static_cast<size_t>(node)]) take(node, c, splits[i * slots + static_cast<size_t>(node)]);
   }
 }
 
 void Search::bought(size_t column, std::span<const int> open, Context& context) {
-  if (!screening()) return;
+  if (!apart()) return;
   if (!packed_[column]) fresh_.push_back(column);
   std::vector<int> unknown, again;
   for (int node : open) {

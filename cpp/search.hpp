@@ -10,6 +10,7 @@
 
 #include "group_search.hpp"
 #include "ledger.hpp"
+#include "offered.hpp"
 #include "owned.hpp"
 #include "screening.hpp"
 #include "sparse_search.hpp"
@@ -57,7 +58,10 @@ class Search {
   static size_t count(const Mask& mask);
   static bool most_groups(const Mask& mask);
 
-  bool screening() const { return screening_; }
+  // What is owned is searched apart from the rest, which proofs or a sample may leave out.
+  bool apart() const { return screening_ || offered_.sampling(); }
+  GroupSearch& new_search() { return sampled_ ? offered_search_ : all_search_; }
+  const GroupSearch& new_search() const { return sampled_ ? offered_search_ : all_search_; }
   void set_sums(Level& level, Context& context);
   bool better_whole(int node) const;
   void search_owned(std::span<const int> nodes, bool deeper, Context& context);
@@ -68,9 +72,10 @@ class Search {
   void search_whole(std::span<const int> nodes, const std::vector<std::uint8_t>& whole, bool deeper, Context& context);
   void search_some(std::span<const int> nodes, const std::vector<Mask>& alive, const std::vector<std::uint8_t>& whole,
                    Context& context);
-  void take(int node, size_t place, const ColumnSplit& split);
+  void take(int node, size_t column, const ColumnSplit& split);
   void watch(size_t column, size_t rows);
   void pack(Context& context);
+  void draw(Context& context);
   void search_new_sparse(std::span<const int> nodes, bool everything, Context& context);
 
   // What a gain must exceed at a node for any column that could be bought: the best of what is owned, or nothing.
@@ -100,8 +105,10 @@ class Search {
   };
   std::vector<Watched> watched_;
   std::vector<size_t> often_;  // columns that had to be searched often: they get a copy by themselves
-  GroupSearch owned_search_, flat_search_, all_search_;
+  GroupSearch owned_search_, flat_search_, all_search_, offered_search_;
   SparseSearch sparse_search_;
+  Offered offered_;
+  bool sampled_ = false;  // at this level only what is offered is looked at
   RootBounds root_bounds_;
   std::unique_ptr<RowSample> sample_;
   bool sampling_ = false;

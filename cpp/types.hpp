@@ -37,6 +37,8 @@ struct Params {
   int n_iter_no_change = 20;
   double tol = 0.0;
   Screening screening = Screening::off;
+  double new_features = 1.0;  // share of the columns that a tree may buy; negative: chosen by their number
+  std::uint64_t seed = 0;     // decides which
 };
 
 enum class MissingSide : std::uint8_t { unseen, left, right };

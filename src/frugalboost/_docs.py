@@ -54,6 +54,11 @@ screening : {"auto", "exact", "off"}, default="auto"
     can't fail. "auto": large tables also by a random sample of the rows, which overlooks a column that should be bought
     with a probability of 1e-6 a fit (see docs/algorithm.md). "off": every column is searched in every node. The model
     is the same.
+new_features : "all", "auto" or float in (0, 1], default="all"
+    How many features that are not owned a tree looks at. A share, or "auto" (10 times the square root of their number,
+    500 at least), makes fits on very wide tables faster and changes the model: for each tree so many are drawn, in
+    proportion to what they last gained at a root. All keep a chance, and the root of every 8th to 64th tree looks at
+    all of them.
 n_features_to_select : int or None, default=None
     Exactly so many features, or as many as gain anything: buy more, then sell the weakest back with refits on what is
     owned, and fit on the rest (see docs/selection.md). A bag counts as one and is sold as one. mu is then only where
@@ -76,10 +81,10 @@ tol : float, default=0.0
     By how much the validation loss must fall to count.%(more)s
 warm_start : bool, default=False
     Go on from the last fit, with its features still owned and in its bins, on the same rows or on others: fitting
-    twice with a growing ``max_iter`` gives the same model as one long fit.
+    twice with a growing ``max_iter`` gives the same model as one long fit, unless ``new_features`` draws some.
 random_state : int, RandomState or None, default=None
-    Decides which rows are set aside by early stopping, and the folds of ``n_features_to_select`` and ``average``.
-    Nothing else is random.
+    Decides which rows are set aside by early stopping, the folds of ``n_features_to_select`` and ``average``, and
+    which features ``new_features`` draws (None: always the same). Nothing else is random.
 n_jobs : int or None, default=None
     Threads; None means all cores. The model does not depend on it.
 verbose : int, default=0

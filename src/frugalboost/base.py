@@ -94,6 +94,7 @@ class GBFSBase(Selector, BaseEstimator):  # type: ignore[misc]
     init: str
     stop: str
     screening: str
+    new_features: float | str
     n_features_to_select: int | None
     refit: bool | str
     average: int
@@ -125,6 +126,7 @@ class GBFSBase(Selector, BaseEstimator):  # type: ignore[misc]
         "init": [StrOptions({"prior", "zero"})],
         "stop": [StrOptions({"paid", "never"})],
         "screening": [StrOptions({"auto", "exact", "off"})],
+        "new_features": [StrOptions({"all", "auto"}), Interval(Real, 0, 1, closed="right")],
         "loss": [str, BuiltIn, HasMethods(["gradient", "curvature"])],
         "n_features_to_select": [Interval(Integral, 0, None, closed="left"), None],
         "refit": ["boolean", StrOptions({"auto"})],
@@ -221,7 +223,7 @@ class GBFSBase(Selector, BaseEstimator):  # type: ignore[misc]
         seed = int(check_random_state(self.random_state).randint(2**31 - 1)) if self.early_stopping else None
         folds_seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
         return fitting.Job(
-            params=Params.of(self),
+            params=Params.of(self, folds_seed),
             loss=loss,
             outputs=outputs,
             names=names,

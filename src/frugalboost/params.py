@@ -15,6 +15,7 @@ _ENUMS = {
     "screening": _core.Screening,
 }
 _NAMES = {"auto": "probable"}  # where the core has another word for it
+_SHARES = {"all": 1.0, "auto": -1.0}
 LARGEST_INT = 2**31 - 1  # the core counts in 32 bits; more of anything than that is no limit at all
 
 
@@ -36,12 +37,17 @@ class Params:
     n_iter_no_change: int
     tol: float
     screening: str = "off"
+    new_features: float = 1.0  # share of the columns that a tree may buy; negative: chosen by their number
+    seed: int = 0  # decides which
 
     @classmethod
-    def of(cls, estimator: object) -> Params:
+    def of(cls, estimator: Any, seed: int) -> Params:
         """Take the settings of an estimator, which has checked them."""
         types: dict[str, Any] = {"float": float, "int": _int, "bool": bool, "str": str}
-        return cls(**{f.name: types[str(f.type)](getattr(estimator, f.name)) for f in fields(cls)})
+        names = [f for f in fields(cls) if f.name not in ("new_features", "seed")]
+        plain = {f.name: types[str(f.type)](getattr(estimator, f.name)) for f in names}
+        share = estimator.new_features
+        return cls(**plain, new_features=_SHARES[share] if isinstance(share, str) else float(share), seed=seed)
 
     def to_core(self) -> _core.Params:
         """Return the same settings as the core's record."""

@@ -33,6 +33,7 @@ class Scale:
         self._params = replace(
             task.params,
             mu=0.0,
+            new_features=1.0,
             learning_rate=max(task.params.learning_rate, COARSE_RATE),
             n_iter_no_change=min(task.params.n_iter_no_change, COARSE_PATIENCE),
             early_stopping=True,
@@ -103,5 +104,5 @@ def narrowed(task: Task, columns: Columns, threads: int, rows: Columns | None = 
         levels={},
         costs=replace(resolve(np.zeros(len(columns)), len(columns), None), given=False),
         budget=np.inf,
-        params=replace(task.params, mu=0.0),
+        params=replace(task.params, mu=0.0, new_features=1.0),
     )

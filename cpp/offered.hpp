@@ -1,0 +1,51 @@
+// Which columns a tree may buy: all of them, or a sample drawn anew for every tree, in proportion to what columns
+// gained at the root when all were last looked at. Nobody is excluded for good: every column keeps a chance, and from
+// time to time the root looks at all.
+//
+// What is drawn depends on the seed, the trees so far and their gains alone: not on threads, nor on what screening
+// skips.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "binning.hpp"
+#include "lanes.hpp"
+
+namespace frugal {
+
+class Offered {
+ public:
+  // `share` of the columns; negative: as many as seem enough. `sparse`: numbers of the sparse columns worth a search.
+  Offered(const BinnedMatrix& X, double share, std::uint64_t seed, std::span<const size_t> sparse);
+
+  bool sampling() const { return wanted_ > 0; }
+
+  // Before every tree. `bought`: how many features are owned by now.
+  void begin_tree(size_t bought);
+  bool all_at_root() const { return all_at_root_; }
+  void know(size_t column, double gain) { gain_[column] = gain > 0 ? gain : 0.0; }  // at the root
+
+  // Draws the columns of this tree and packs them; `taken` columns are left out.
+  void draw(std::span<const std::uint8_t> taken, Context& context);
+  const Lanes& lanes() const { return lanes_; }
+  std::span<const size_t> sparse() const { return sparse_; }
+
+ private:
+  std::vector<size_t> drawn(std::span<const std::uint8_t> taken);
+
+  const BinnedMatrix& X_;
+  size_t wanted_;
+  std::uint64_t seed_;
+  std::vector<size_t> candidates_;  // columns that can be split at all
+  std::vector<double> gain_;
+  bool all_at_root_ = false;
+  std::uint64_t trees_ = 0, last_look_ = 0;
+  size_t bought_then_ = 0;
+  Lanes lanes_;
+  std::unique_ptr<std::uint8_t[]> memory_;
+  size_t bytes_ = 0;
+  std::vector<size_t> sparse_;
+};
+
+}  // namespace frugal
