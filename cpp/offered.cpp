@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "limits.hpp"
 
@@ -10,7 +11,7 @@ namespace {
 
 size_t count_of(double share, size_t columns) {
   const auto d = static_cast<double>(columns);
-  const double count = share < 0 ? std::max<double>(kLeastOffered, 10.0 * std::sqrt(d)) : share * d;
+  const double count = share < 0 ? std::max<double>(kLeastOffered, 5.0 * std::sqrt(d)) : share * d;
   return count >= d ? 0 : std::max<size_t>(1, static_cast<size_t>(std::ceil(count)));
 }
 
@@ -50,45 +51,51 @@ void Offered::begin_tree(size_t bought) {
   bought_then_ = bought;
 }
 
-// In proportion to gains, with a fifth of the chance shared out evenly. Ascending.
-std::vector<size_t> Offered::drawn(std::span<const std::uint8_t> taken) {
+// The columns of the largest gains are certain, half of what is wanted. The others have chances in proportion to gains,
+// a fifth of all chances shared out evenly; they are added up, one candidate after another.
+void Offered::add_up(std::span<const std::uint8_t> taken) {
+  std::vector<size_t> left;
+  for (size_t c : candidates_)
+    if (!taken[c]) left.push_back(c);
+  const auto certain = static_cast<std::ptrdiff_t>(std::min(left.size(), wanted_ / 2));
+  std::nth_element(left.begin(), left.begin() + certain, left.end(),
+                   [&](size_t a, size_t b) { return gain_[a] != gain_[b] ? gain_[a] > gain_[b] : a < b; });
+  certain_.assign(left.begin(), left.begin() + certain);
+  std::sort(certain_.begin(), certain_.end());
+  open_.assign(left.begin() + certain, left.end());
+  std::sort(open_.begin(), open_.end());
   double sum = 0.0;
-  size_t left = 0;
-  for (size_t c : candidates_) {
-    if (taken[c]) continue;
-    sum += gain_[c];
-    ++left;
-  }
-  const double least = sum > 0 ? 0.25 * sum / static_cast<double>(left) : 1.0;
-  std::vector<double> until(candidates_.size());
+  for (size_t c : open_) sum += gain_[c];
+  const double least = sum > 0 ? 0.25 * sum / static_cast<double>(open_.size()) : 1.0;
+  until_.clear();
   double total = 0.0;
-  for (size_t i = 0; i < candidates_.size(); ++i) {
-    if (!taken[candidates_[i]]) total += gain_[candidates_[i]] + least;
-    until[i] = total;
-  }
-  std::vector<size_t> places;
-  const size_t wanted = std::min(wanted_, left);
-  for (std::uint64_t draw = 0; draw < 2 * wanted; ++draw) {
-    const auto at = std::upper_bound(until.begin(), until.end(), uniform(seed_, trees_, draw) * total);
-    if (at != until.end()) places.push_back(static_cast<size_t>(at - until.begin()));
-  }
-  // The first `wanted` different ones.
-  std::vector<std::uint8_t> seen(candidates_.size());
-  std::vector<size_t> columns;
-  for (size_t i : places) {
-    if (seen[i] || columns.size() == wanted) continue;
-    seen[i] = 1;
-    columns.push_back(candidates_[i]);
-  }
-  std::sort(columns.begin(), columns.end());
-  return columns;
+  for (size_t c : open_) until_.push_back(total += gain_[c] + least);
 }
 
-void Offered::draw(std::span<const std::uint8_t> taken, Context& context) {
+// All chances together are cut into as many equal stretches as columns are still wanted, and a point is drawn in each:
+// whose chance it hits is offered. Ascending.
+std::vector<size_t> Offered::drawn() const {
+  std::vector<size_t> hit, all;
+  const size_t wanted = wanted_ - std::min(wanted_, certain_.size());
+  const double stretch = until_.empty() || wanted == 0 ? 0.0 : until_.back() / static_cast<double>(wanted);
+  size_t at = 0;
+  for (size_t i = 0; i < wanted; ++i) {
+    const double point = (static_cast<double>(i) + uniform(seed_, trees_, i)) * stretch;
+    while (at < until_.size() && !(point < until_[at])) ++at;
+    if (at == until_.size()) break;
+    if (hit.empty() || hit.back() != open_[at]) hit.push_back(open_[at]);
+  }
+  std::merge(certain_.begin(), certain_.end(), hit.begin(), hit.end(), std::back_inserter(all));
+  return all;
+}
+
+void Offered::draw(std::span<const std::uint8_t> taken, size_t bought, Context& context) {
+  if (all_at_root_ || bought != bought_at_sum_) add_up(taken);
+  bought_at_sum_ = bought;
   lanes_.columns.clear();
   lanes_.groups.clear();
   sparse_.clear();
-  for (size_t c : drawn(taken)) {
+  for (size_t c : drawn()) {
     if (X_.place(c) >= 0) {
       lanes_.columns.push_back(c);
     } else {

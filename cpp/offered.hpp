@@ -26,19 +26,23 @@ class Offered {
   bool all_at_root() const { return all_at_root_; }
   void know(size_t column, double gain) { gain_[column] = gain > 0 ? gain : 0.0; }  // at the root
 
-  // Draws the columns of this tree and packs them; `taken` columns are left out.
-  void draw(std::span<const std::uint8_t> taken, Context& context);
+  // Draws the columns of this tree and packs them; `taken` columns are left out, those `bought` by now.
+  void draw(std::span<const std::uint8_t> taken, size_t bought, Context& context);
   const Lanes& lanes() const { return lanes_; }
   std::span<const size_t> sparse() const { return sparse_; }
 
  private:
-  std::vector<size_t> drawn(std::span<const std::uint8_t> taken);
+  void add_up(std::span<const std::uint8_t> taken);
+  std::vector<size_t> drawn() const;
 
   const BinnedMatrix& X_;
   size_t wanted_;
   std::uint64_t seed_;
   std::vector<size_t> candidates_;  // columns that can be split at all
   std::vector<double> gain_;
+  std::vector<size_t> certain_, open_;  // candidates that are offered for certain, and those that have a chance
+  std::vector<double> until_;           // the chances of all the latter up to one, added up
+  size_t bought_at_sum_ = 0;
   bool all_at_root_ = false;
   std::uint64_t trees_ = 0, last_look_ = 0;
   size_t bought_then_ = 0;

@@ -103,7 +103,7 @@ void Search::begin_tree(int output, const RowPartition& partition, const GridGra
 }
 
 void Search::draw(Context& context) {
-  offered_.draw(packed_, context);
+  offered_.draw(packed_, ledger_.purchases().size(), context);
   offered_search_.use(offered_.lanes());
 }
 
