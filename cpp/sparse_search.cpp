@@ -16,43 +16,70 @@ SparseSearch::SparseSearch(const BinnedMatrix& X, const Weights& weights, double
   }
 }
 
-// Sums what is listed of one column; the usual bin has what is left of each node.
+// Sums what is listed of one column, some nodes at a time. Packed: gradient and count in one word.
+template <bool Packed>
+void SparseSearch::add_up(const BinnedMatrix::SparseColumn& column, size_t first, size_t count, size_t words,
+                          std::int64_t* cells) const {
+  for (size_t i = 0; i < column.rows.size(); ++i) {
+    const Placed& row = placed_[column.rows[i]];
+    const size_t slot = static_cast<size_t>(row.slot) - first;  // wraps around below the first
+    if (slot >= count) continue;
+    if constexpr (Packed) {
+      cells[slot * words + column.bins[i]] += (static_cast<std::int64_t>(row.q) << kCountBits) + 1;
+    } else {
+      const std::int64_t unit = weights_.unit(column.rows[i]);
+      cells[slot * words + 2 * size_t{column.bins[i]}] += unit * row.q;
+      cells[slot * words + 2 * size_t{column.bins[i]} + 1] += unit;
+    }
+  }
+}
+
+// The usual bin has what is left of the node. A side that is too light is found before anything is scanned.
+template <bool Packed>
+ColumnSplit SparseSearch::best_of(const OpenNode& node, size_t c, std::uint8_t usual_bin, double factor,
+                                  std::int64_t* cells) const {
+  std::int64_t gradient = 0, weight = 0;
+  const auto count = static_cast<size_t>(X_.cells(c));
+  if constexpr (Packed) {
+    std::int64_t sum = 0;
+    for (size_t i = 0; i < count; ++i) sum += cells[i];
+    gradient = sum >> kCountBits;
+    weight = sum & kCountMask;
+  } else {
+    for (size_t i = 0; i < count; ++i) {
+      gradient += cells[2 * i];
+      weight += cells[2 * i + 1];
+    }
+  }
+  if (static_cast<double>(weight) < min_weight_) return {};
+  const std::int64_t rest = node.gradient - gradient, rest_weight = node.weight - weight;
+  if constexpr (Packed) {
+    cells[usual_bin] = (rest << kCountBits) + rest_weight;
+  } else {
+    cells[2 * usual_bin] = rest;
+    cells[2 * usual_bin + 1] = rest_weight;
+  }
+  const auto scan = Packed ? kernels().scan_packed : kernels().scan_wide;
+  const ScanResult best =
+      scan({cells, X_.value_bins(c), X_.has_missing(c), node.gradient, node.weight, min_weight_, factor});
+  return {best.gain, static_cast<std::uint16_t>(best.bin), static_cast<MissingSide>(best.missing_side)};
+}
+
+template <bool Packed>
 void SparseSearch::search_column(size_t number, const std::vector<const OpenNode*>& nodes,
-                                 const GridGradients& gradients, ColumnSplit* splits,
+                                 std::span<const double> factors, ColumnSplit* splits,
                                  std::vector<std::int64_t>& cells) const {
   const size_t c = X_.sparse_column(number);
   const auto column = X_.listed(number);
-  const auto words = static_cast<size_t>(2 * X_.cells(c));
+  const auto words = static_cast<size_t>((Packed ? 1 : 2) * X_.cells(c));
   for (size_t first = 0; first < nodes.size(); first += kSparseSlots) {
     const size_t count = std::min<size_t>(kSparseSlots, nodes.size() - first);
     cells.assign(count * words, 0);
-    for (size_t i = 0; i < column.rows.size(); ++i) {
-      const Row row = column.rows[i];
-      const size_t slot = static_cast<size_t>(slot_of_row_[row]) - first;  // wraps around below the first
-      if (slot >= count) continue;
-      std::int64_t* cell = cells.data() + slot * words + 2 * size_t{column.bins[i]};
-      const std::int64_t unit = weights_.unit(row);
-      cell[0] += unit * gradients.q[row];
-      cell[1] += unit;
-    }
-    for (size_t slot = 0; slot < count; ++slot) {
-      const OpenNode* node = nodes[first + slot];
-      if (node == nullptr) continue;
-      std::int64_t* own = cells.data() + slot * words;
-      std::int64_t gradient = 0, weight = 0;
-      for (size_t w = 0; w < words; w += 2) {
-        gradient += own[w];
-        weight += own[w + 1];
-      }
-      if (static_cast<double>(weight) < min_weight_) continue;  // the side without the usual bin is too light
-      own[2 * column.usual_bin] = node->gradient - gradient;
-      own[2 * column.usual_bin + 1] = node->weight - weight;
-      const ScanResult best =
-          kernels().scan_wide({own, X_.value_bins(c), X_.has_missing(c), node->gradient, node->weight, min_weight_,
-                               gradients.gain_factor(weights_, node->weight)});
-      splits[first + slot] = {best.gain, static_cast<std::uint16_t>(best.bin),
-                              static_cast<MissingSide>(best.missing_side)};
-    }
+    add_up<Packed>(column, first, count, words, cells.data());
+    for (size_t slot = first; slot < first + count; ++slot)
+      if (nodes[slot])
+        splits[slot] =
+            best_of<Packed>(*nodes[slot], c, column.usual_bin, factors[slot], cells.data() + (slot - first) * words);
   }
 }
 
@@ -61,19 +88,30 @@ void SparseSearch::search(std::span<const size_t> columns, const std::vector<con
                           Context& context) {
   std::fill(splits.begin(), splits.end(), ColumnSplit{});
   if (columns.empty()) return;
-  slot_of_row_.assign(X_.rows(), -1);
+  placed_.assign(X_.rows(), Placed{});
+  std::vector<double> factors(nodes.size());
   for (size_t slot = 0; slot < nodes.size(); ++slot) {
     if (nodes[slot] == nullptr) continue;
+    factors[slot] = gradients.gain_factor(weights_, nodes[slot]->weight);
     const Row* rows = partition.rows(*nodes[slot]);
-    for (size_t i = 0; i < nodes[slot]->rows(); ++i) slot_of_row_[rows[i]] = static_cast<std::int32_t>(slot);
+    for (size_t i = 0; i < nodes[slot]->rows(); ++i)
+      placed_[rows[i]] = {static_cast<std::int32_t>(slot), gradients.q[rows[i]]};
   }
+  const bool packed = weights_.uniform() && X_.rows() <= static_cast<size_t>(kCountMask);
   std::vector<std::vector<std::int64_t>> cells(static_cast<size_t>(context.threads()));
   double work = 0;
   for (size_t s : columns) work += 3.0 * static_cast<double>(X_.listed(s).rows.size() + 20 * nodes.size());
   constexpr size_t kBlock = 32;
   context.parallel_for((columns.size() + kBlock - 1) / kBlock, work, [&](size_t block, int thread) {
-    for (size_t i = block * kBlock; i < std::min(columns.size(), (block + 1) * kBlock); ++i)
-      search_column(columns[i], nodes, gradients, splits.data() + i * nodes.size(), cells[static_cast<size_t>(thread)]);
+    auto& own = cells[static_cast<size_t>(thread)];
+    for (size_t i = block * kBlock; i < std::min(columns.size(), (block + 1) * kBlock); ++i) {
+      ColumnSplit* out = splits.data() + i * nodes.size();
+      if (packed) {
+        search_column<true>(columns[i], nodes, factors, out, own);
+      } else {
+        search_column<false>(columns[i], nodes, factors, out, own);
+      }
+    }
   });
 }
 

@@ -22,14 +22,25 @@ class SparseSearch {
               const GridGradients& gradients, std::span<ColumnSplit> splits, Context& context);
 
  private:
-  void search_column(size_t number, const std::vector<const OpenNode*>& nodes, const GridGradients& gradients,
+  // The node of a row, if any, and its gradient.
+  struct Placed {
+    std::int32_t slot = -1, q = 0;
+  };
+
+  template <bool Packed>
+  void add_up(const BinnedMatrix::SparseColumn& column, size_t first, size_t count, size_t words,
+              std::int64_t* cells) const;
+  template <bool Packed>
+  ColumnSplit best_of(const OpenNode& node, size_t c, std::uint8_t usual_bin, double factor, std::int64_t* cells) const;
+  template <bool Packed>
+  void search_column(size_t number, const std::vector<const OpenNode*>& nodes, std::span<const double> factors,
                      ColumnSplit* splits, std::vector<std::int64_t>& cells) const;
 
   const BinnedMatrix& X_;
   const Weights& weights_;
   double min_weight_;
   std::vector<size_t> worth_searching_;
-  std::vector<std::int32_t> slot_of_row_;
+  std::vector<Placed> placed_;
 };
 
 }  // namespace frugal
