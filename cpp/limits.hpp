@@ -51,7 +51,7 @@ inline constexpr std::size_t kPartsBytes = std::size_t{64} << 20;
 inline constexpr std::uint32_t kPartitionRows = 4096;
 inline constexpr std::uint32_t kLeafRows = 16384;
 // Basic steps below which waking threads costs more than it gains.
-inline constexpr double kWorthThreads = 20000;
+inline constexpr double kWorthThreads = 50000;
 // Columns longer than this are sorted by digits.
 inline constexpr std::size_t kRadixSortRows = 4096;
 // Rows and columns whose values are copied out at a time to be summarised.
@@ -73,7 +73,7 @@ inline constexpr std::size_t kSampleManyRows = 500000;
 // new_features="auto" offers so many columns to a tree at least.
 inline constexpr double kLeastOffered = 500;
 // All columns are looked at so many trees after they last were: where something was bought since, and in any case.
-inline constexpr std::uint64_t kLookAgain = 8;
+inline constexpr std::uint64_t kLookAgain = 16;
 inline constexpr std::uint64_t kLookAtAll = 64;
 // A column that had to be searched in so many tables a tree is kept with the owned ones, where a search is cheap.
 inline constexpr double kWatchCost = 1.25;

@@ -57,13 +57,14 @@ void Offered::add_up(std::span<const std::uint8_t> taken) {
   std::vector<size_t> left;
   for (size_t c : candidates_)
     if (!taken[c]) left.push_back(c);
-  const auto certain = static_cast<std::ptrdiff_t>(std::min(left.size(), wanted_ / 2));
-  std::nth_element(left.begin(), left.begin() + certain, left.end(),
+  certain_ = left;
+  const size_t certain = std::min(left.size(), wanted_ / 2);
+  std::nth_element(certain_.begin(), certain_.begin() + static_cast<std::ptrdiff_t>(certain), certain_.end(),
                    [&](size_t a, size_t b) { return gain_[a] != gain_[b] ? gain_[a] > gain_[b] : a < b; });
-  certain_.assign(left.begin(), left.begin() + certain);
+  certain_.resize(certain);
   std::sort(certain_.begin(), certain_.end());
-  open_.assign(left.begin() + certain, left.end());
-  std::sort(open_.begin(), open_.end());
+  open_.clear();
+  std::set_difference(left.begin(), left.end(), certain_.begin(), certain_.end(), std::back_inserter(open_));
   double sum = 0.0;
   for (size_t c : open_) sum += gain_[c];
   const double least = sum > 0 ? 0.25 * sum / static_cast<double>(open_.size()) : 1.0;
@@ -89,9 +90,8 @@ std::vector<size_t> Offered::drawn() const {
   return all;
 }
 
-void Offered::draw(std::span<const std::uint8_t> taken, size_t bought, Context& context) {
-  if (all_at_root_ || bought != bought_at_sum_) add_up(taken);
-  bought_at_sum_ = bought;
+void Offered::draw(std::span<const std::uint8_t> taken, Context& context) {
+  if (all_at_root_) add_up(taken);
   lanes_.columns.clear();
   lanes_.groups.clear();
   sparse_.clear();

@@ -26,8 +26,8 @@ class Offered {
   bool all_at_root() const { return all_at_root_; }
   void know(size_t column, double gain) { gain_[column] = gain > 0 ? gain : 0.0; }  // at the root
 
-  // Draws the columns of this tree and packs them; `taken` columns are left out, those `bought` by now.
-  void draw(std::span<const std::uint8_t> taken, size_t bought, Context& context);
+  // Draws the columns of this tree and packs them; where all were looked at, columns that are `taken` leave the game.
+  void draw(std::span<const std::uint8_t> taken, Context& context);
   const Lanes& lanes() const { return lanes_; }
   std::span<const size_t> sparse() const { return sparse_; }
 
@@ -42,7 +42,6 @@ class Offered {
   std::vector<double> gain_;
   std::vector<size_t> certain_, open_;  // candidates that are offered for certain, and those that have a chance
   std::vector<double> until_;           // the chances of all the latter up to one, added up
-  size_t bought_at_sum_ = 0;
   bool all_at_root_ = false;
   std::uint64_t trees_ = 0, last_look_ = 0;
   size_t bought_then_ = 0;

@@ -89,6 +89,7 @@ void Search::pack(Context& context) {
 void Search::begin_tree(int output, const RowPartition& partition, const GridGradients& gradients, Context& context) {
   partition_ = &partition;
   gradients_ = &gradients;
+  measured_ = false;
   if (!apart()) return;
   pack(context);
   if (offered_.sampling()) offered_.begin_tree(ledger_.purchases().size());
@@ -103,7 +104,7 @@ void Search::begin_tree(int output, const RowPartition& partition, const GridGra
 }
 
 void Search::draw(Context& context) {
-  offered_.draw(packed_, ledger_.purchases().size(), context);
+  offered_.draw(packed_, context);
   offered_search_.use(offered_.lanes());
 }
 
@@ -322,39 +323,66 @@ void Search::search_new(std::span<const int> nodes, bool deeper, Way way, Contex
   for (int node : nodes) complete_[static_cast<size_t>(node)] = whole[static_cast<size_t>(node)] && all_sparse;
 }
 
+// One side of a split on a sparse column has none but listed rows, so that it can't gain more than those could alone.
+bool Search::listed_may_pay(size_t number, double price, std::span<const Demand> demands) const {
+  const SparseSearch::Listed& listed = sparse_search_.listed(number);
+  const double length = std::sqrt(listed.squares), root = std::sqrt(listed.weight);
+  for (const Demand& d : demands) {
+    const double most = (length + root * d.mean) * kSafe;
+    const double rest = std::max(d.weight - listed.weight, d.least_weight);
+    if (0.5 * most * most * (d.weight / rest) * kSafe > d.bar + price) return true;
+  }
+  return false;
+}
+
+// The nodes that have room for a new column at all, by what it would have to gain there.
+std::vector<Search::Demand> Search::demands(std::span<const int> nodes, bool proofs, double cheapest) const {
+  std::vector<Demand> out;
+  const double least = scaled(min_weight_, -weights_.shift);
+  for (int node : nodes) {
+    const OpenNode& open = level_->nodes[static_cast<size_t>(node)];
+    const double own = bar(node), mean = static_cast<double>(open.gradient) / static_cast<double>(open.weight);
+    if (proofs && !(room_of(open, *gradients_, weights_) > own + cheapest)) continue;
+    out.push_back({node, own, scaled(static_cast<double>(open.weight), -weights_.shift),
+                   std::abs(scaled(mean, -gradients_->shift)), least});
+  }
+  return out;
+}
+
 void Search::search_new_sparse(std::span<const int> nodes, bool everything, Context& context) {
   const std::span<const size_t> numbers = sampled_ ? offered_.sparse() : sparse_search_.worth_searching();
   if (numbers.empty()) return;
   const bool proofs = screening_ && !everything;
-  std::vector<size_t> columns;
+  std::vector<std::pair<size_t, double>> candidates;  // with what they cost
   double cheapest = everything ? -kInfinity : kInfinity;
-  const double root_bar = at_root_ && !everything ? bar(nodes[0]) : 0.0;
   for (size_t s : numbers) {
     const size_t c = X_.sparse_column(s);
-    if (!everything) {
-      const double price = is_new(c) ? enough(c, 0.0) : kInfinity;
-      if (!(price < kInfinity) || (proofs && at_root_ && !(root_bounds_.bound(c) > root_bar + price))) continue;
-      cheapest = std::min(cheapest, price);
-    }
+    const double price = everything ? 0.0 : is_new(c) ? enough(c, 0.0) : kInfinity;
+    if (!(price < kInfinity)) continue;
+    cheapest = std::min(cheapest, price);
+    candidates.emplace_back(s, price);
+  }
+  const std::vector<Demand> open = demands(nodes, proofs, cheapest);
+  if (open.empty()) return;
+  if (proofs && !at_root_ && !measured_) {
+    sparse_search_.measure(numbers, *gradients_, context);
+    measured_ = true;
+  }
+  std::vector<size_t> columns;
+  for (const auto& [s, price] : candidates) {
+    if (proofs && at_root_ && !(root_bounds_.bound(X_.sparse_column(s)) > open[0].bar + price)) continue;
+    if (proofs && !at_root_ && !listed_may_pay(s, price, open)) continue;
     columns.push_back(s);
   }
-  std::vector<const OpenNode*> wanted(level_->nodes.size(), nullptr);
-  bool any = false;
-  for (int node : nodes) {
-    const OpenNode& open = level_->nodes[static_cast<size_t>(node)];
-    if (proofs && !(room_of(open, *gradients_, weights_) > bar(node) + cheapest)) continue;
-    wanted[static_cast<size_t>(node)] = &open;
-    any = true;
-  }
-  if (columns.empty() || !any) return;
+  if (columns.empty()) return;
   const size_t slots = level_->nodes.size();
+  std::vector<const OpenNode*> wanted(slots, nullptr);
+  for (const Demand& d : open) wanted[static_cast<size_t>(d.node)] = &level_->nodes[static_cast<size_t>(d.node)];
   std::vector<ColumnSplit> splits(columns.size() * slots);
   sparse_search_.search(columns, wanted, *partition_, *gradients_, splits, context);
-  for (size_t i = 0; i < columns.size(); ++i) {
-    const size_t c = X_.sparse_column(columns[i]);
-    for (int node : nodes)
-      if (wanted[static_cast<size_t>(node)]) take(node, c, splits[i * slots + static_cast<size_t>(node)]);
-  }
+  for (size_t i = 0; i < columns.size(); ++i)
+    for (const Demand& d : open)
+      take(d.node, X_.sparse_column(columns[i]), splits[i * slots + static_cast<size_t>(d.node)]);
 }
 
 void Search::bought(size_t column, std::span<const int> open, Context& context) {

@@ -76,6 +76,12 @@ class Search {
   void watch(size_t column, size_t rows);
   void pack(Context& context);
   void draw(Context& context);
+  struct Demand {
+    int node;
+    double bar, weight, mean, least_weight;  // mean: magnitude of the mean gradient
+  };
+  std::vector<Demand> demands(std::span<const int> nodes, bool proofs, double cheapest) const;
+  bool listed_may_pay(size_t number, double price, std::span<const Demand> demands) const;
   void search_new_sparse(std::span<const int> nodes, bool everything, Context& context);
 
   // What a gain must exceed at a node for any column that could be bought: the best of what is owned, or nothing.
@@ -108,7 +114,8 @@ class Search {
   GroupSearch owned_search_, flat_search_, all_search_, offered_search_;
   SparseSearch sparse_search_;
   Offered offered_;
-  bool sampled_ = false;  // at this level only what is offered is looked at
+  bool measured_ = false;  // sparse columns, with the gradients of this tree
+  bool sampled_ = false;   // at this level only what is offered is looked at
   RootBounds root_bounds_;
   std::unique_ptr<RowSample> sample_;
   bool sampling_ = false;

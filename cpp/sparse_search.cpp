@@ -16,6 +16,26 @@ SparseSearch::SparseSearch(const BinnedMatrix& X, const Weights& weights, double
   }
 }
 
+void SparseSearch::measure(std::span<const size_t> numbers, const GridGradients& gradients, Context& context) {
+  measured_.resize(X_.sparse());
+  double work = 0;
+  for (size_t s : numbers) work += static_cast<double>(X_.listed(s).rows.size());
+  const double scale = scaled(1.0, -gradients.shift), weight_scale = scaled(1.0, -weights_.shift);
+  constexpr size_t kBlock = 64;
+  const size_t count = numbers.size();
+  context.parallel_for((count + kBlock - 1) / kBlock, work, [&](size_t block, int) {
+    for (size_t i = block * kBlock; i < std::min(count, (block + 1) * kBlock); ++i) {
+      double weight = 0.0, squares = 0.0;
+      for (Row row : X_.listed(numbers[i]).rows) {
+        const double g = gradients.q[row] * scale, unit = static_cast<double>(weights_.unit(row));
+        weight += unit;
+        squares += unit * (g * g);
+      }
+      measured_[numbers[i]] = {weight * weight_scale, squares * weight_scale};
+    }
+  });
+}
+
 // Sums what is listed of one column, some nodes at a time. Packed: gradient and count in one word.
 template <bool Packed>
 void SparseSearch::add_up(const BinnedMatrix::SparseColumn& column, size_t first, size_t count, size_t words,

@@ -16,6 +16,13 @@ class SparseSearch {
   // Columns in which enough rows differ from the rest for a split, by their number among the sparse ones.
   const std::vector<size_t>& worth_searching() const { return worth_searching_; }
 
+  // Sums over what is listed of a column: sum of weight, and of weight * gradient^2, with the gradients of this tree.
+  struct Listed {
+    double weight = 0.0, squares = 0.0;
+  };
+  void measure(std::span<const size_t> numbers, const GridGradients& gradients, Context& context);
+  const Listed& listed(size_t number) const { return measured_[number]; }
+
   // Splits of some columns (numbers among the sparse ones): splits[i * slots + slot] for columns[i]. `nodes` has
   // nullptr at slots that are not wanted.
   void search(std::span<const size_t> columns, const std::vector<const OpenNode*>& nodes, const RowPartition& partition,
@@ -41,6 +48,7 @@ class SparseSearch {
   double min_weight_;
   std::vector<size_t> worth_searching_;
   std::vector<Placed> placed_;
+  std::vector<Listed> measured_;
 };
 
 }  // namespace frugal

@@ -57,7 +57,7 @@ screening : {"auto", "exact", "off"}, default="auto"
 new_features : "all", "auto" or float in (0, 1], default="all"
     How many features that are not owned a tree looks at. A share, or "auto" (5 times the square root of their number,
     500 at least), makes fits on very wide tables faster and changes the model: for each tree so many are drawn, in
-    proportion to what they last gained at a root. All keep a chance, and the root of every 8th to 64th tree looks at
+    proportion to what they last gained at a root. All keep a chance, and the root of every 16th to 64th tree looks at
     all of them.
 n_features_to_select : int or None, default=None
     Exactly so many features, or as many as gain anything: buy more, then sell the weakest back with refits on what is
