@@ -166,7 +166,33 @@ void BinnedMatrix::fill(const Table& batch, std::span<const std::int64_t> places
   for (size_t i = 0; i < missing_in_block.size(); ++i) has_missing_[i % d] |= missing_in_block[i];
 }
 
+// One bit a row for columns of two bins, where a group has none but such.
+void BinnedMatrix::fold(Context& context) {
+  folded_.clear();
+  folded_.resize(groups());
+  context.parallel_for(groups(), static_cast<double>(rows_ * dense()), [&](size_t g, int) {
+    const size_t first = g * kLanes, last = std::min(dense(), first + kLanes);
+    for (size_t p = first; p < last; ++p)
+      if (cells(dense_[p]) > 2 || has_missing_[dense_[p]] || categorical(dense_[p])) return;
+    if (last - first < 3) return;  // hardly worth it
+    folded_[g] = Bytes(new std::uint8_t[rows_]);
+    const std::uint8_t* from = bins_.get() + g * kLanes * rows_;
+    for (size_t r = 0; r < rows_; ++r) {
+      unsigned bits = 0;
+      for (size_t lane = 0; lane < last - first; ++lane) bits |= static_cast<unsigned>(from[r * kLanes + lane]) << lane;
+      folded_[g][r] = static_cast<std::uint8_t>(bits);
+    }
+  });
+}
+
+size_t BinnedMatrix::two_valued_share() const {
+  size_t two = 0;
+  for (size_t c = 0; c < columns(); ++c) two += value_bins(c) == 2;
+  return 2 * two > columns() ? kSparseShare * kFoldedShare : kSparseShare;
+}
+
 void BinnedMatrix::list_sparse(Context& context) {
+  const size_t two_valued_share = this->two_valued_share();
   std::vector<int> usual(columns(), -1);  // bins that nearly all rows have
   context.parallel_for(columns(), static_cast<double>(rows_ * columns()), [&](size_t c, int) {
     if (categorical(c)) return;
@@ -177,9 +203,10 @@ void BinnedMatrix::list_sparse(Context& context) {
     const auto likely = static_cast<size_t>(std::max_element(counts.begin(), counts.end()) - counts.begin());
     if (counts[likely] < some / 2 || likely == static_cast<size_t>(value_bins(c))) return;  // not worth a full count
     for (size_t r = some; r < rows_; ++r) counts[likely] += bins[r * kLanes] == likely;
-    if (rows_ - counts[likely] <= rows_ / kSparseShare) usual[c] = static_cast<int>(likely);
+    const size_t share = value_bins(c) == 2 ? two_valued_share : kSparseShare;
+    if (rows_ - counts[likely] <= rows_ / share) usual[c] = static_cast<int>(likely);
   });
-  if (std::all_of(usual.begin(), usual.end(), [](int bin) { return bin < 0; })) return;
+  if (std::all_of(usual.begin(), usual.end(), [](int bin) { return bin < 0; })) return fold(context);
   std::vector<std::uint8_t*> from(columns());
   std::vector<bool> is_sparse(columns());
   for (size_t c = 0; c < columns(); ++c) {
@@ -205,12 +232,15 @@ void BinnedMatrix::list_sparse(Context& context) {
     for (size_t r = 0; r < rows_; ++r) to[r * kLanes] = from[c][r * kLanes];
   }
   shrink();
+  fold(context);
 }
 
 BinnedMatrix::BinnedMatrix(const SparseTable& table, Thresholds thresholds, Context& context)
     : rows_(table.rows()), thresholds_(std::move(thresholds)), has_missing_(thresholds_.columns()) {
   std::vector<bool> is_sparse(table.columns());
-  for (size_t c = 0; c < table.columns(); ++c) is_sparse[c] = table.stored(c) <= rows_ / kSparseShare;
+  const size_t two_valued = two_valued_share();
+  for (size_t c = 0; c < table.columns(); ++c)
+    is_sparse[c] = table.stored(c) <= rows_ / (value_bins(c) == 2 ? two_valued : kSparseShare);
   lay_out(is_sparse);
   allocate(nullptr);
   for (size_t c : sparse_) {
@@ -239,6 +269,7 @@ BinnedMatrix::BinnedMatrix(const SparseTable& table, Thresholds thresholds, Cont
       has_missing_[c] |= bin == cuts.size() + 1;
     });
   });
+  fold(context);
 }
 
 BinnedMatrix::SparseColumn BinnedMatrix::listed(size_t number) const {
@@ -255,6 +286,12 @@ int BinnedMatrix::bin(size_t column, size_t row) const {
 
 void BinnedMatrix::gather(size_t column, std::span<const Row> rows, std::uint8_t* out) const {
   if (place_[column] >= 0) {
+    const auto p = static_cast<size_t>(place_[column]);
+    if (!folded_.empty() && folded_[p / kLanes]) {
+      const std::uint8_t* bits = folded_[p / kLanes].get();
+      for (size_t i = 0; i < rows.size(); ++i) out[i] = (bits[rows[i]] >> (p % kLanes)) & 1;
+      return;
+    }
     const std::uint8_t* bins = dense_at(column);
     for (size_t i = 0; i < rows.size(); ++i) out[i] = bins[size_t{rows[i]} * kLanes];
     return;
@@ -281,8 +318,11 @@ void BinnedMatrix::copy(size_t column, size_t begin, size_t end, std::uint8_t* o
 }
 
 Lanes BinnedMatrix::lanes() const {
-  Lanes lanes{rows_, dense_, {}};
+  Lanes lanes;
+  lanes.rows = rows_;
+  lanes.columns = dense_;
   for (size_t g = 0; g < groups(); ++g) lanes.groups.push_back(bins_.get() + g * kLanes * rows_);
+  for (const auto& folded : folded_) lanes.folded.push_back(folded.get());
   return lanes;
 }
 
@@ -354,6 +394,7 @@ BinnedMatrix::BinnedMatrix(const BinnedMatrix& whole, std::span<const std::int64
       has_missing_[c] = any_missing;
     }
   });
+  fold(context);
   if (sparse_.empty()) return;
   const PlacesOfRows places(whole.rows_, rows);
   std::vector<std::pair<Row, std::uint8_t>> column;

@@ -113,6 +113,9 @@ class BinnedMatrix : public Source {
 
  private:
   void lay_out(const std::vector<bool>& is_sparse);
+  void fold(Context& context);
+  // A column of two bins is kept sparse where at most one row in so many differs from the rest.
+  size_t two_valued_share() const;
   void allocate(Bytes memory);
   void shrink();
   std::uint8_t* dense_at(size_t column) const {
@@ -126,7 +129,8 @@ class BinnedMatrix : public Source {
   std::vector<size_t> dense_, sparse_;
   std::vector<std::uint8_t> has_missing_;
   Bytes bins_;
-  bool borrowed_ = false;  // the memory is somebody else's
+  bool borrowed_ = false;      // the memory is somebody else's
+  std::vector<Bytes> folded_;  // by group; see Lanes
   std::vector<std::int64_t> listed_begin_{0};
   std::vector<Row> listed_rows_;
   std::vector<std::uint8_t> listed_bins_, usual_bin_;

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "kernels.hpp"
+#include "limits.hpp"
 
 namespace frugal {
 namespace {
@@ -130,6 +131,40 @@ size_t Histograms::group_words(size_t g) const {
   return group_begin(g + 1) - group_begin(g);
 }
 
+namespace {
+
+// Eight columns of two bins by one addition a row: to the cell of all eight bins together. Then the cells of which a
+// bit is set are added up, bit after bit, and the bit is forgotten.
+template <bool Weighted>
+void add_folded(const NodeRows& n, const std::uint8_t* folded, int lanes, std::int64_t* const* cells) {
+  constexpr size_t kWords = Weighted ? 2 : 1;
+  alignas(64) std::int64_t joint[256 * kWords] = {};
+  for (size_t i = 0; i < n.count; ++i) {
+    std::int64_t* cell = joint + kWords * folded[n.rows ? n.rows[i] : n.first + i];
+    if constexpr (Weighted) {
+      cell[0] += n.units[i] * n.q[i];
+      cell[1] += n.units[i];
+    } else {
+      cell[0] += (static_cast<std::int64_t>(n.q[i]) << kCountBits) + 1;
+    }
+  }
+  for (int c = kLanes - 1; c >= 0; --c) {
+    const size_t half = (size_t{1} << c) * kWords;
+    std::int64_t ones[kWords] = {}, zeros[kWords] = {};
+    for (size_t i = 0; i < half; ++i) {
+      zeros[i % kWords] += joint[i];
+      ones[i % kWords] += joint[half + i];
+      joint[i] += joint[half + i];
+    }
+    for (size_t w = 0; w < kWords && c < lanes; ++w) {
+      cells[c][w] += zeros[w];
+      if (ones[kWords - 1] != 0) cells[c][kWords + w] += ones[w];  // a column of one bin has no second cell
+    }
+  }
+}
+
+}  // namespace
+
 // To cells of one word, or of two where rows have weights.
 void Histograms::add(const NodeRows& rows, size_t group, std::int64_t* cells, std::uint8_t wanted) const {
   std::int64_t* base[kLanes];
@@ -138,6 +173,8 @@ void Histograms::add(const NodeRows& rows, size_t group, std::int64_t* cells, st
     base[c] = cells + (offsets_[lanes_.first(group) + static_cast<size_t>(c)] - group_begin(group)) / narrower();
   if (lanes_.in_group == 1)
     return (weighted_ ? kFlatWeighted : kFlat)[rows.rows != nullptr](rows, lanes_.groups[group], base);
+  if (!lanes_.folded.empty() && lanes_.folded[group] && rows.count >= kFoldRows)
+    return (weighted_ ? add_folded<true> : add_folded<false>)(rows, lanes_.folded[group], lanes, base);
   const int count = std::popcount(wanted);
   if (!weighted_ && count <= kSome && count < lanes) {
     int chosen[kSome], next = 0;

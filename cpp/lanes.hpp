@@ -16,6 +16,8 @@ struct Lanes {
   std::vector<size_t> columns;              // of the table, by place
   std::vector<const std::uint8_t*> groups;  // of so many places each:
   size_t in_group = kLanes;                 // eight, or one
+  // Where all columns of a group have two bins: one byte a row, with a bit for each. Empty: nowhere.
+  std::vector<const std::uint8_t*> folded;
 
   size_t places() const { return columns.size(); }
   size_t first(size_t group) const { return std::min(columns.size(), group * in_group); }

@@ -21,6 +21,7 @@ inline constexpr std::size_t kRadixSortRows = 8;
 inline constexpr std::size_t kSummaryRows = 7;
 inline constexpr std::size_t kSummaryColumns = 3;
 inline constexpr std::size_t kSparseShare = 2;
+inline constexpr std::size_t kFoldedShare = 2;
 inline constexpr int kSparseSlots = 2;
 inline constexpr std::size_t kMergeLeastRows = 2;
 inline constexpr std::size_t kScreenColumns = 0;
@@ -29,6 +30,7 @@ inline constexpr std::size_t kSampleLeastRows = 8;
 inline constexpr std::size_t kSampleShare = 2;
 inline constexpr std::size_t kSampleManyRows = 100;
 inline constexpr double kWatchCost = 0.2;
+inline constexpr std::size_t kFoldRows = 3;
 inline constexpr double kLeastOffered = 3;
 inline constexpr std::uint64_t kLookAgain = 2;
 inline constexpr std::uint64_t kLookAtAll = 5;
@@ -59,6 +61,10 @@ inline constexpr std::size_t kSummaryRows = std::size_t{1} << 17;
 inline constexpr std::size_t kSummaryColumns = 32;
 // A column of a sparse table is kept sparse where at most one value in so many is stored.
 inline constexpr std::size_t kSparseShare = 16;
+// So many times fewer where most columns have two values, eight of which are summed at the price of one.
+inline constexpr std::size_t kFoldedShare = 4;
+// Nodes of fewer rows are summed column by column.
+inline constexpr std::size_t kFoldRows = 64;
 // Nodes whose histograms of a sparse column are summed in one pass over it.
 inline constexpr int kSparseSlots = 64;
 // Equal rows of smaller tables than this are not looked for.
