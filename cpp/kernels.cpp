@@ -70,20 +70,29 @@ inline int best_bin(const ScanTask& t, Prefix& p, double& best) {
   return b;
 }
 
-// The only split of a column of two values; the same operations as for more, one at a time.
+constexpr int kFewBins = 8;
+
+// A column of few bins; the same operations as for more, one threshold at a time.
 template <class Cell>
-inline ScanResult scan_two(const ScanTask& t) {
-  const std::int64_t g = Cell::gradient(t.cells), w = Cell::weight(t.cells);
-  const double gl = static_cast<double>(g), gr = static_cast<double>(t.gradient - g);
-  const double wl = static_cast<double>(w), wr = static_cast<double>(t.weight - w);
-  if (!((wl >= t.min_weight) & (wr >= t.min_weight))) return {-1.0, 0, 0};
-  const double numerator = gl * wr - gr * wl;
-  return {(numerator * numerator) / (wl * wr) * t.factor, 0, 0};
+inline ScanResult scan_few(const ScanTask& t) {
+  ScanResult best{-1.0, 0, 0};
+  std::int64_t g = 0, w = 0;
+  for (int b = 0; b + 1 < t.value_bins; ++b) {  // beyond the last nothing is left
+    g += Cell::gradient(t.cells + b * Cell::kWords);
+    w += Cell::weight(t.cells + b * Cell::kWords);
+    const double wl = static_cast<double>(w), wr = static_cast<double>(t.weight - w);
+    if (!((wl >= t.min_weight) & (wr >= t.min_weight))) continue;
+    const double gl = static_cast<double>(g), gr = static_cast<double>(t.gradient - g);
+    const double numerator = gl * wr - gr * wl;
+    const double gain = (numerator * numerator) / (wl * wr) * t.factor;
+    if (gain > best.gain) best = {gain, b, 0};
+  }
+  return best;
 }
 
 template <class Cell>
 ScanResult scan(const ScanTask& t) {
-  if (t.value_bins == 2 && !t.has_missing) return scan_two<Cell>(t);
+  if (t.value_bins <= kFewBins && !t.has_missing && t.min_weight > 0) return scan_few<Cell>(t);
   Prefix p;
   ScanResult result{-1.0, 0, 0};
   if (t.value_bins == 0) return result;

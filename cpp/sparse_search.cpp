@@ -114,8 +114,9 @@ void SparseSearch::search(std::span<const size_t> columns, const std::vector<con
     if (nodes[slot] == nullptr) continue;
     factors[slot] = gradients.gain_factor(weights_, nodes[slot]->weight);
     const Row* rows = partition.rows(*nodes[slot]);
-    for (size_t i = 0; i < nodes[slot]->rows(); ++i)
-      placed_[rows[i]] = {static_cast<std::int32_t>(slot), gradients.q[rows[i]]};
+    context.over_blocks(nodes[slot]->rows(), 4096, 2.0, [&](size_t begin, size_t end, size_t) {
+      for (size_t i = begin; i < end; ++i) placed_[rows[i]] = {static_cast<std::int32_t>(slot), gradients.q[rows[i]]};
+    });
   }
   const bool packed = weights_.uniform() && X_.rows() <= static_cast<size_t>(kCountMask);
   std::vector<std::vector<std::int64_t>> cells(static_cast<size_t>(context.threads()));
