@@ -17,7 +17,8 @@ from pathlib import Path
 
 import lightgbm
 
-from benchmarks.speed import machine, spam
+from benchmarks.common import machine
+from benchmarks.works import spam
 from frugalboost import GBFSClassifier, GBFSClassifierCV, gbfs_path
 
 TREES, THREADS, TURNS = 500, 2, 5

@@ -31,9 +31,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks import selectors
-from benchmarks.quality_data import KS, SPLITS, Split, data_folder, load, sizes, splits
+from benchmarks.common import RESULTS, data_folder
+from benchmarks.quality_data import KS, SPLITS, Split, load, sizes, splits
 
-RESULTS = Path(__file__).parent / "results"
 JSON, TABLE = RESULTS / "quality.json", RESULTS / "quality.md"
 FIRST = ["lightgbm_gain", "lightgbm_rfe", "lightgbm_cegb", "catboost_select"]  # the rest by name
 LIMIT = {"colon": 40.0}  # seconds of one method on one split, where not --limit

@@ -8,13 +8,13 @@ Reads the data folder (FRUGALBOOST_DATA, or shared/data beside the checkout).
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.model_selection import train_test_split
+
+from benchmarks.common import data_folder
 
 KS = (2, 5, 10, 20, 50, 100)
 
@@ -54,12 +54,6 @@ class Table:
     X: np.ndarray
     y: np.ndarray
     test: np.ndarray | None = None
-
-
-def data_folder() -> Path | None:
-    given = os.environ.get("FRUGALBOOST_DATA")
-    folder = Path(given) if given else Path(__file__).resolve().parents[2] / "shared" / "data"
-    return folder if folder.is_dir() else None
 
 
 def splits(name: str) -> int:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import sys
 import warnings
-from pathlib import Path
 from typing import Any
 
 import matplotlib
@@ -21,11 +20,9 @@ import numpy as np
 from scipy import ndimage
 from sklearn.model_selection import train_test_split
 
-from benchmarks.speed import RESULTS, data_folder
+from benchmarks.common import IMAGES, RESULTS, data_folder
 from frugalboost import GBFSClassifier, NothingBoughtWarning
 from frugalboost.costs import Bags, Cost, Neighbours
-
-IMAGES = Path(__file__).resolve().parents[1] / "docs" / "images"
 
 
 def colon(data: Any) -> list[dict[str, Any]]:

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.speed import RESULTS, data_folder, machine, timed
+from benchmarks.common import RESULTS, data_folder, machine, timed
 from frugalboost import GBFSClassifier
 from frugalboost.binning import Thresholds
 from frugalboost.tables import Plain

@@ -8,6 +8,7 @@ import lightgbm
 import numpy as np
 
 NAME = "LightGBM CEGB"
+BINS_APART = True
 
 
 def _params(setting: dict[str, Any]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from frugalboost.rows import Rows
 from frugalboost.tables import Plain
 
 NAME = "frugalboost"
+BINS_APART = True
 
 
 def bin(X: np.ndarray, y: np.ndarray, setting: dict[str, Any]) -> dict[str, Any]:
