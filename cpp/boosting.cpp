@@ -132,7 +132,7 @@ class Booster {
     const bool first = out_.iterations == 0;
     const size_t owned_before = ledger_.purchases().size();
     std::vector<double> root_gain(first ? ledger_.features() : 0, 0.0);
-    bool any_split = false;
+    bool any_split = false, looked_at_all = true;
     for (int k = 0; k < outputs(); ++k) {
       double* raw = raw_.data() + static_cast<size_t>(k) * rows();
       std::vector<double> gains(first ? ledger_.features() : 0, 0.0);
@@ -145,13 +145,15 @@ class Booster {
                  context_);
       out_.ensemble.add(tree);
       any_split = any_split || tree.nodes() > 1;
+      looked_at_all = looked_at_all && grower.looked_at_all();
       for (size_t f = 0; f < gains.size(); ++f) root_gain[f] = std::max(root_gain[f], gains[f]);
     }
     ++out_.iterations;
     out_.purchase_iterations.insert(out_.purchase_iterations.end(), ledger_.purchases().size() - owned_before,
                                     out_.iterations);
     if (first) out_.mu_max = natural_top(root_gain, ledger_, params_.mu_unit == MuUnit::share ? out_.impurity : 1.0);
-    if (!any_split) out_.ending = Ending::converged;
+    if (!any_split && looked_at_all) out_.ending = Ending::converged;
+    grower.look_at_all(!any_split);  // before it is over, every column is asked
   }
 
   const Sample& train_;

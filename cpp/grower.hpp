@@ -23,6 +23,9 @@ class Grower {
   // `root_gains`, where given, receives the best raw gain of every column at the root, where there is any.
   Tree grow(int output, const GridGradients& gradients, Context& context, std::vector<double>* root_gains = nullptr);
 
+  bool looked_at_all() const { return search_.looked_at_all(); }
+  void look_at_all(bool wanted) { search_.look_at_all(wanted); }
+
   std::span<const Leaf> leaves() const { return leaves_; }  // of the last tree
   const RowPartition& partition() const { return partition_; }
 

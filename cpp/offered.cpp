@@ -45,7 +45,7 @@ Offered::Offered(const BinnedMatrix& X, double share, std::uint64_t seed, std::s
 void Offered::begin_tree(size_t bought) {
   ++trees_;
   const std::uint64_t since = trees_ - last_look_;
-  all_at_root_ = last_look_ == 0 || since >= kLookAtAll || (since >= kLookAgain && bought > bought_then_);
+  all_at_root_ = asked_ || last_look_ == 0 || since >= kLookAtAll || (since >= kLookAgain && bought > bought_then_);
   if (!all_at_root_) return;
   last_look_ = trees_;
   bought_then_ = bought;

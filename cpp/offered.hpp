@@ -24,6 +24,8 @@ class Offered {
   // Before every tree. `bought`: how many features are owned by now.
   void begin_tree(size_t bought);
   bool all_at_root() const { return all_at_root_; }
+  // Whether all trees of the next iteration look at all columns, because those of the last one found nothing.
+  void look_at_all(bool wanted) { asked_ = wanted; }
   void know(size_t column, double gain) { gain_[column] = gain > 0 ? gain : 0.0; }  // at the root
 
   // Draws the columns of this tree and packs them; where all were looked at, columns that are `taken` leave the game.
@@ -42,7 +44,7 @@ class Offered {
   std::vector<double> gain_;
   std::vector<size_t> certain_, open_;  // candidates that are offered for certain, and those that have a chance
   std::vector<double> until_;           // the chances of all the latter up to one, added up
-  bool all_at_root_ = false;
+  bool all_at_root_ = false, asked_ = false;
   std::uint64_t trees_ = 0, last_look_ = 0;
   size_t bought_then_ = 0;
   Lanes lanes_;

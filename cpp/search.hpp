@@ -39,6 +39,10 @@ class Search {
   void level(Level& level, bool deeper, bool everything, Context& context);
   const std::vector<Candidate>& candidates(int node) const { return found_[static_cast<size_t>(node)]; }
 
+  // Whether the root of the last tree was compared on every column; if not, whether the next ones shall be.
+  bool looked_at_all() const { return !offered_.sampling() || offered_.all_at_root(); }
+  void look_at_all(bool wanted) { offered_.look_at_all(wanted); }
+
   // A column was bought: nodes that are still open get its split, and whatever else may pay now.
   void bought(size_t column, std::span<const int> open, Context& context);
 
