@@ -90,6 +90,7 @@ void Search::begin_tree(int output, const RowPartition& partition, const GridGra
   partition_ = &partition;
   gradients_ = &gradients;
   measured_ = false;
+  ++trees_;
   if (!apart()) return;
   pack(context);
   if (offered_.sampling()) offered_.begin_tree(ledger_.purchases().size());
@@ -97,7 +98,7 @@ void Search::begin_tree(int output, const RowPartition& partition, const GridGra
   if (!screening_) return;
   root_bounds_.begin_tree(output, gradients, context);
   // A sample must earn its keep: on small nodes, or where little is enough, it rules nothing out.
-  if (++trees_ % kTrialTrees == 0 && 2 * left_ > asked_) sampling_ = false;
+  if (trees_ % kTrialTrees == 0 && 2 * left_ > asked_) sampling_ = false;
   if (!sampling_) sample_.reset();
   if (sampling_ && !sample_) sample_ = std::make_unique<RowSample>(X_, kMissProbability, context);
   if (sample_) sample_->begin_tree(gradients, context);
@@ -349,31 +350,53 @@ std::vector<Search::Demand> Search::demands(std::span<const int> nodes, bool pro
   return out;
 }
 
+// What sparse columns that are not owned cost, until somebody buys something or others are offered.
+void Search::price_sparse(std::span<const size_t> numbers) {
+  const size_t bought = ledger_.purchases().size();
+  if (priced_at_ == std::pair(bought, sampled_ ? trees_ : 0)) return;
+  priced_at_ = {bought, sampled_ ? trees_ : 0};
+  sparse_prices_.clear();
+  cheapest_sparse_ = kInfinity;
+  for (size_t s : numbers) {
+    const size_t c = X_.sparse_column(s);
+    const double price = is_new(c) ? enough(c, 0.0) : kInfinity;
+    if (!(price < kInfinity)) continue;
+    cheapest_sparse_ = std::min(cheapest_sparse_, price);
+    sparse_prices_.emplace_back(s, price);
+  }
+}
+
+// Those of them that no proof rules out.
+std::vector<size_t> Search::sparse_left(std::span<const Demand> open, bool proofs, Context& context) const {
+  const size_t count = sparse_prices_.size();
+  std::vector<std::uint8_t> alive(count);
+  context.over_blocks(
+      count, 256, at_root_ ? 4.0 : 6.0 * static_cast<double>(open.size()), [&](size_t begin, size_t end, size_t) {
+        for (size_t i = begin; i < end; ++i) {
+          const auto& [s, price] = sparse_prices_[i];
+          alive[i] = !proofs || (at_root_ ? root_bounds_.bound(X_.sparse_column(s)) > open[0].bar + price
+                                          : listed_may_pay(s, price, open));
+        }
+      });
+  std::vector<size_t> columns;
+  for (size_t i = 0; i < count; ++i)
+    if (alive[i]) columns.push_back(sparse_prices_[i].first);
+  return columns;
+}
+
 void Search::search_new_sparse(std::span<const int> nodes, bool everything, Context& context) {
   const std::span<const size_t> numbers = sampled_ ? offered_.sparse() : sparse_search_.worth_searching();
   if (numbers.empty()) return;
   const bool proofs = screening_ && !everything;
-  std::vector<std::pair<size_t, double>> candidates;  // with what they cost
-  double cheapest = everything ? -kInfinity : kInfinity;
-  for (size_t s : numbers) {
-    const size_t c = X_.sparse_column(s);
-    const double price = everything ? 0.0 : is_new(c) ? enough(c, 0.0) : kInfinity;
-    if (!(price < kInfinity)) continue;
-    cheapest = std::min(cheapest, price);
-    candidates.emplace_back(s, price);
-  }
-  const std::vector<Demand> open = demands(nodes, proofs, cheapest);
+  if (!everything) price_sparse(numbers);
+  const std::vector<Demand> open = demands(nodes, proofs, everything ? -kInfinity : cheapest_sparse_);
   if (open.empty()) return;
   if (proofs && !at_root_ && !measured_) {
     sparse_search_.measure(numbers, *gradients_, context);
     measured_ = true;
   }
-  std::vector<size_t> columns;
-  for (const auto& [s, price] : candidates) {
-    if (proofs && at_root_ && !(root_bounds_.bound(X_.sparse_column(s)) > open[0].bar + price)) continue;
-    if (proofs && !at_root_ && !listed_may_pay(s, price, open)) continue;
-    columns.push_back(s);
-  }
+  const auto columns =
+      everything ? std::vector<size_t>(numbers.begin(), numbers.end()) : sparse_left(open, proofs, context);
   if (columns.empty()) return;
   const size_t slots = level_->nodes.size();
   std::vector<const OpenNode*> wanted(slots, nullptr);

@@ -86,6 +86,8 @@ class Search {
   };
   std::vector<Demand> demands(std::span<const int> nodes, bool proofs, double cheapest) const;
   bool listed_may_pay(size_t number, double price, std::span<const Demand> demands) const;
+  void price_sparse(std::span<const size_t> numbers);
+  std::vector<size_t> sparse_left(std::span<const Demand> open, bool proofs, Context& context) const;
   void search_new_sparse(std::span<const int> nodes, bool everything, Context& context);
 
   // What a gain must exceed at a node for any column that could be bought: the best of what is owned, or nothing.
@@ -118,8 +120,11 @@ class Search {
   GroupSearch owned_search_, flat_search_, all_search_, offered_search_;
   SparseSearch sparse_search_;
   Offered offered_;
-  bool measured_ = false;  // sparse columns, with the gradients of this tree
-  bool sampled_ = false;   // at this level only what is offered is looked at
+  std::vector<std::pair<size_t, double>> sparse_prices_;  // numbers of sparse columns that can be bought
+  double cheapest_sparse_ = kInfinity;
+  std::pair<size_t, std::uint32_t> priced_at_{~size_t{0}, 0};  // purchases then, and the tree where it matters
+  bool measured_ = false;                                      // sparse columns, with the gradients of this tree
+  bool sampled_ = false;                                       // at this level only what is offered is looked at
   RootBounds root_bounds_;
   std::unique_ptr<RowSample> sample_;
   bool sampling_ = false;

@@ -2,7 +2,7 @@
 
 By default GCC's runtime lets them spin for milliseconds. On a machine that is busy with other work every short
 parallel stretch then waits for a thread that is not running: a fit of 569 x 30 took 6 s instead of 0.1 s. If they
-sleep at once, small fits on an idle machine take 40 % longer. A thousand turns cost neither. The runtime reads the
+sleep at once, small fits on an idle machine take 40 % longer. Ten thousand turns cost neither. The runtime reads the
 variable once, when it is loaded; afterwards it is taken away again, so that no other library sees it.
 """
 
@@ -13,7 +13,7 @@ _TURNS = "GOMP_SPINCOUNT"
 if _TURNS in os.environ or "OMP_WAIT_POLICY" in os.environ:
     from frugalboost import _core
 else:
-    os.environ[_TURNS] = "1000"
+    os.environ[_TURNS] = "10000"
     try:
         from frugalboost import _core
     finally:
