@@ -1,6 +1,6 @@
 """Training time and memory against LightGBM CEGB, LightGBM, XGBoost, CatBoost and scikit-learn.
 
-    python -m benchmarks.speed                        # everything, about 35 minutes on 2 cores
+    python -m benchmarks.speed                        # everything, about 30 minutes on 2 cores
     python -m benchmarks.speed --only spam colon      # what is known of other works stays
     python -m benchmarks.speed --reuse                # with the penalties of the last run, where they still suit
     python -m benchmarks.speed --quick                # tiny tables, a minute, writes nothing

@@ -23,8 +23,8 @@ class Work:
     mu: float  # absolute units; a first guess where a number of features is wanted
     features: int | None = None  # wanted, within 10 %; None: as many as mu buys
     at_least: float | None = None  # LightGBM CEGB's seconds / ours
-    rounds: int = 5  # of ours and LightGBM CEGB
-    other_rounds: int = 3
+    rounds: int = 3  # of ours and LightGBM CEGB
+    other_rounds: int = 1
     trainings: int = 3  # in one round, while they take less than a few seconds
     part: int = 1  # penalties are looked for on every so many-th row, then checked on the whole
     left_out: tuple[str, ...] = ()  # rivals that would take too long
@@ -66,18 +66,18 @@ def made(rows: int, columns: int, trees: int, mu: float, **more: Any) -> Work:
     return Work(lambda: synthetic(rows, columns), trees, mu, reads_data=False, **more)
 
 
-LARGE: dict[str, Any] = {"rounds": 3, "other_rounds": 1, "trainings": 1}
+LARGE: dict[str, Any] = {"rounds": 2, "trainings": 1}
 
 WORKS = {
     "1,000,000 x 60": made(1_000_000, 60, 100, 556.0, features=17, at_least=3.0, part=10, **LARGE),
     "1,000,000 x 500": made(
         1_000_000, 500, 100, 429.0, features=20, at_least=10.0, part=10, left_out=("sklearn_hist",), **LARGE
     ),
-    "100,000 x 200": made(100_000, 200, 200, 178.0, features=9, at_least=3.0, other_rounds=1, trainings=1),
+    "100,000 x 200": made(100_000, 200, 200, 178.0, features=9, at_least=3.0, trainings=1),
     "kddcup99 tiled": Work(
         lambda: kddcup99(10), 500, 300.0, 10, 3.0, part=10, left_out=("catboost_plain", "sklearn_hist"), **LARGE
     ),
-    "kddcup99": Work(lambda: kddcup99(1), 500, 30.0, 10, rounds=3, other_rounds=1, trainings=1),
+    "kddcup99": Work(lambda: kddcup99(1), 500, 30.0, 10, rounds=2, trainings=1),
     "mnist 3 vs 8": Work(mnist_3_8, 300, 2.3, 28, 1.5),
     "spam": Work(spam, 500, 4.0, 10, 1.0),
     "adult": Work(lambda: from_npz("adult"), 500, 10.0, 12, 1.0),

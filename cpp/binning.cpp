@@ -8,6 +8,11 @@
 #include <limits>
 #include <new>
 
+#ifdef __linux__
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
+
 #include "levels.hpp"
 #include "limits.hpp"
 
@@ -125,13 +130,25 @@ void BinnedMatrix::allocate(Bytes memory) {
   bins_ = Bytes(static_cast<std::uint8_t*>(zeros), [](std::uint8_t* p) { std::free(p); });
 }
 
-// Gives back the memory behind the last group.
-void BinnedMatrix::shrink() {
-  if (borrowed_) return;
-  auto* moved = static_cast<std::uint8_t*>(std::malloc(std::max<size_t>(1, bytes_needed(rows_, dense()))));
+// Gives back the memory behind the last group; `had` bytes were allocated. Where the system can take pages back,
+// nothing is copied: a second copy of a large table would be the most memory that a fit ever needs.
+void BinnedMatrix::shrink(size_t had) {
+  const size_t needed = std::max<size_t>(1, bytes_needed(rows_, dense()));
+  if (borrowed_ || needed >= had) return;
+#ifdef __linux__
+  constexpr size_t kWorthIt = size_t{1} << 20;
+  if (had - needed >= kWorthIt) {
+    const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    const auto from = (reinterpret_cast<std::uintptr_t>(bins_.get()) + needed + page - 1) / page * page;
+    const auto to = (reinterpret_cast<std::uintptr_t>(bins_.get()) + had) / page * page;
+    if (from < to) madvise(reinterpret_cast<void*>(from), to - from, MADV_DONTNEED);
+    return;
+  }
+#endif
+  auto* moved = static_cast<std::uint8_t*>(std::malloc(needed));
   if (moved == nullptr) throw std::bad_alloc();
   Bytes smaller(moved, [](std::uint8_t* p) { std::free(p); });
-  std::memcpy(moved, bins_.get(), bytes_needed(rows_, dense()));
+  std::memcpy(moved, bins_.get(), needed);
   bins_ = std::move(smaller);
 }
 
@@ -207,6 +224,7 @@ void BinnedMatrix::list_sparse(Context& context) {
     if (rows_ - counts[likely] <= rows_ / share) usual[c] = static_cast<int>(likely);
   });
   if (std::all_of(usual.begin(), usual.end(), [](int bin) { return bin < 0; })) return fold(context);
+  const size_t had = bytes_needed(rows_, dense());
   std::vector<std::uint8_t*> from(columns());
   std::vector<bool> is_sparse(columns());
   for (size_t c = 0; c < columns(); ++c) {
@@ -231,7 +249,7 @@ void BinnedMatrix::list_sparse(Context& context) {
     if (to == from[c]) continue;
     for (size_t r = 0; r < rows_; ++r) to[r * kLanes] = from[c][r * kLanes];
   }
-  shrink();
+  shrink(had);
   fold(context);
 }
 

@@ -117,7 +117,7 @@ class BinnedMatrix : public Source {
   // A column of two bins is kept sparse where at most one row in so many differs from the rest.
   size_t two_valued_share() const;
   void allocate(Bytes memory);
-  void shrink();
+  void shrink(size_t had);
   std::uint8_t* dense_at(size_t column) const {
     const auto p = static_cast<size_t>(place_[column]);
     return bins_.get() + (p / kLanes) * kLanes * rows_ + p % kLanes;

@@ -111,7 +111,7 @@ class Search {
   std::vector<size_t> fresh_;         // bought in this tree: they are packed after it
   std::vector<std::uint8_t> packed_;  // columns that are owned, or so often worth a look that they are kept with them
   bool packed_sparse_ = false;        // some of them are sparse
-  struct Watched {
+  struct Watched {                    // how many tables a tree a column costs that can't be ruled out
     float cost = 0;
     std::uint32_t tree = 0;  // when it was last searched
   };
