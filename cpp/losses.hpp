@@ -46,7 +46,12 @@ class Loss {
 
   // Mean and derivatives at once, for losses of one output that can do both at little more than the price of one.
   virtual bool at_once() const { return false; }
-  virtual double mean_and_derivatives(const Target&, const double*, Derivatives&, Context&) { return 0.0; }
+  virtual double mean_and_derivatives(const Target& target, const double* raw, Derivatives& d, Context& context) {
+    const double value = mean(target, raw, context);
+    derivatives(target, raw, 0, d.g.data(), d.h.data(), context);
+    d.largest_g = d.largest_h = -1.0;
+    return value;
+  }
 
   // The longest Newton step of one leaf: beyond it the loss has long lost its quadratic shape.
   virtual double step_limit() const { return kInfinity; }

@@ -7,16 +7,12 @@
 #include <numeric>
 
 #include "limits.hpp"
+#include "mixing.hpp"
 
 namespace frugal {
 namespace {
 
 constexpr size_t kBlock = 4096;
-
-inline std::uint64_t mixed(std::uint64_t v) {
-  v = (v ^ (v >> 32)) * 0xD6E8FEB86659FD93ull;
-  return v ^ (v >> 32);
-}
 
 inline std::uint64_t word_at(const Lanes& lanes, size_t group, size_t row) {
   std::uint64_t word;

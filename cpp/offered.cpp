@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "limits.hpp"
+#include "mixing.hpp"
 
 namespace frugal {
 namespace {
@@ -15,16 +16,10 @@ size_t count_of(double share, size_t columns) {
   return count >= d ? 0 : std::max<size_t>(1, static_cast<size_t>(std::ceil(count)));
 }
 
-std::uint64_t mixed(std::uint64_t v) {
-  v = (v ^ (v >> 30)) * 0xBF58476D1CE4E5B9ull;
-  v = (v ^ (v >> 27)) * 0x94D049BB133111EBull;
-  return v ^ (v >> 31);
-}
-
 // A number in [0, 1) for every triple.
 double uniform(std::uint64_t seed, std::uint64_t tree, std::uint64_t draw) {
-  const std::uint64_t step = 0x9E3779B97F4A7C15ull;
-  return static_cast<double>(mixed(mixed(mixed(seed + step) + tree * step) + (draw + 1) * step) >> 11) * 0x1p-53;
+  return static_cast<double>(mixed(mixed(mixed(seed + kMixStep) + tree * kMixStep) + (draw + 1) * kMixStep) >> 11) *
+         0x1p-53;
 }
 
 }  // namespace

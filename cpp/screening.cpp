@@ -6,6 +6,7 @@
 
 #include "kernels.hpp"
 #include "limits.hpp"
+#include "mixing.hpp"
 
 namespace frugal {
 
@@ -71,15 +72,7 @@ namespace {
 std::vector<std::int64_t> random_rows(size_t rows, size_t wanted) {
   std::vector<std::int64_t> order(rows);
   std::iota(order.begin(), order.end(), 0);
-  std::uint64_t state = 0x9E3779B97F4A7C15ull;
-  for (size_t i = 0; i < wanted; ++i) {
-    state += 0x9E3779B97F4A7C15ull;
-    std::uint64_t v = state;
-    v = (v ^ (v >> 30)) * 0xBF58476D1CE4E5B9ull;
-    v = (v ^ (v >> 27)) * 0x94D049BB133111EBull;
-    v ^= v >> 31;
-    std::swap(order[i], order[i + v % (rows - i)]);
-  }
+  for (size_t i = 0; i < wanted; ++i) std::swap(order[i], order[i + mixed((i + 2) * kMixStep) % (rows - i)]);
   order.resize(wanted);
   order.shrink_to_fit();
   return order;

@@ -64,13 +64,14 @@ void Search::watch(size_t column, size_t rows) {
   w.cost *= std::pow(kWatchMemory, static_cast<double>(trees_ - w.tree));
   w.tree = trees_;
   w.cost += (1.0 - kWatchMemory) * static_cast<double>(rows) / static_cast<double>(X_.rows());
-  if (w.cost > kWatchCost && !packed_[column]) fresh_.push_back(column);
+  if (w.cost > kWatchCost && !packed_[column]) costly_.push_back(column);
   if (w.cost > kFlatCost && owned_.flat_place(column) < 0) often_.push_back(column);
 }
 
 // Columns that were bought, or had to be searched often, are searched with the owned ones from now on.
 void Search::pack(Context& context) {
   bool more = false;
+  fresh_.insert(fresh_.end(), costly_.begin(), costly_.end());
   for (size_t c : fresh_) {
     if (packed_[c]) continue;
     packed_[c] = 1;
@@ -83,6 +84,7 @@ void Search::pack(Context& context) {
   if (more) owned_search_.use(owned_.lanes());
   if (flat_search_.places() < owned_.flats().places()) flat_search_.use(owned_.flats());
   fresh_.clear();
+  costly_.clear();
   often_.clear();
 }
 

@@ -116,7 +116,7 @@ class Search {
     std::uint32_t tree = 0;  // when it was last searched
   };
   std::vector<Watched> watched_;
-  std::vector<size_t> often_;  // columns that had to be searched often: they get a copy by themselves
+  std::vector<size_t> costly_, often_;  // columns that are to be packed, and those that get a copy by themselves
   GroupSearch owned_search_, flat_search_, all_search_, offered_search_;
   SparseSearch sparse_search_;
   Offered offered_;
