@@ -51,7 +51,7 @@ size_t GroupSearch::ranges(std::span<Build* const> builds, int threads) const {
   const size_t table = layout_->lanes().rows, least = table / static_cast<size_t>(kCountMask) + 1;
   const size_t groups = layout_->lanes().groups.size();
   const bool busy = builds.size() * groups >= 4 * static_cast<size_t>(threads);
-  if (threads == 1 ? table < kBlockedRows : busy && table < kBlockedRows) return 1;
+  if (table < kBlockedRows && (threads == 1 || busy)) return 1;
   const size_t most = rows / std::max<size_t>(1, builds.size() * kLeastPartRows);
   const size_t fit = kPartsBytes / (sizeof(std::int64_t) * layout_->part_words() * builds.size());
   const size_t wanted = std::min({std::max(least, 4 * static_cast<size_t>(threads)), most, fit});

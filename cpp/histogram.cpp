@@ -110,29 +110,6 @@ template <bool Listed>
 constexpr AddSome kAddSome[kSome] = {add_some<1, Listed>, add_some<2, Listed>, add_some<3, Listed>,
                                      add_some<4, Listed>};
 
-}  // namespace
-
-Histograms::Histograms(const BinnedMatrix& X, Lanes lanes, bool weighted)
-    : lanes_(std::move(lanes)),
-      weighted_(weighted),
-      words_per_cell_(weighted || X.rows() > static_cast<size_t>(kCountMask) ? 2 : 1) {
-  // Groups are worked on by different threads, so each starts on a line of its own.
-  size_t at = 0;
-  for (size_t p = 0; p < lanes_.places(); ++p) {
-    if (p % lanes_.in_group == 0) at = whole_lines(at);
-    offsets_.push_back(at);
-    at += static_cast<size_t>(X.cells(lanes_.columns[p]) * words_per_cell_);
-  }
-  offsets_.push_back(whole_lines(at));
-  for (size_t g = 0; g < lanes_.groups.size(); ++g) most_group_words_ = std::max(most_group_words_, group_words(g));
-}
-
-size_t Histograms::group_words(size_t g) const {
-  return group_begin(g + 1) - group_begin(g);
-}
-
-namespace {
-
 // Eight columns of two bins by one addition a row: to the cell of all eight bins together. Then the cells of which a
 // bit is set are added up, bit after bit, and the bit is forgotten.
 template <bool Weighted>
@@ -164,6 +141,25 @@ void add_folded(const NodeRows& n, const std::uint8_t* folded, int lanes, std::i
 }
 
 }  // namespace
+
+Histograms::Histograms(const BinnedMatrix& X, Lanes lanes, bool weighted)
+    : lanes_(std::move(lanes)),
+      weighted_(weighted),
+      words_per_cell_(weighted || X.rows() > static_cast<size_t>(kCountMask) ? 2 : 1) {
+  // Groups are worked on by different threads, so each starts on a line of its own.
+  size_t at = 0;
+  for (size_t p = 0; p < lanes_.places(); ++p) {
+    if (p % lanes_.in_group == 0) at = whole_lines(at);
+    offsets_.push_back(at);
+    at += static_cast<size_t>(X.cells(lanes_.columns[p]) * words_per_cell_);
+  }
+  offsets_.push_back(whole_lines(at));
+  for (size_t g = 0; g < lanes_.groups.size(); ++g) most_group_words_ = std::max(most_group_words_, group_words(g));
+}
+
+size_t Histograms::group_words(size_t g) const {
+  return group_begin(g + 1) - group_begin(g);
+}
 
 // To cells of one word, or of two where rows have weights.
 void Histograms::add(const NodeRows& rows, size_t group, std::int64_t* cells, std::uint8_t wanted) const {
