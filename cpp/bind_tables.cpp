@@ -125,6 +125,17 @@ void add_to(ThresholdFinder& finder, const T& X, const std::optional<Doubles>& w
   });
 }
 
+template <class T, class Py>
+auto thresholds_of_whole(const Py& X, const std::optional<Doubles>& weights, int shift, int max_bins, size_t most_cells,
+                         int threads) {
+  if (weights && weights->size() != X.rows()) throw std::invalid_argument("There must be a weight for every row.");
+  Thresholds t = without_lock(threads, [&](Context& context) {
+    const auto units = units_of(weights, shift);
+    return thresholds_of<T>(X, weights ? units.data() : nullptr, max_bins, std::max<size_t>(most_cells, 2), context);
+  });
+  return std::tuple(to_numpy(std::move(t.cuts)), to_numpy(std::move(t.offsets)));
+}
+
 // Memory that Python made, which lives as long as the matrix.
 BinnedMatrix::Bytes borrowed(const std::optional<nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig>>& memory,
                              size_t needed) {
@@ -242,10 +253,18 @@ void bind_tables(nb::module_& m) {
       .def(
           "thresholds",
           [](const ThresholdFinder& self, int max_bins, int threads) {
-            Thresholds t = without_lock(threads, [&](Context& context) { return self.thresholds(max_bins, context); });
+            Thresholds t;
+            without_lock(threads, [&](Context& context) {
+              self.append_to(t, max_bins, context);
+              return 0;
+            });
             return std::tuple(to_numpy(std::move(t.cuts)), to_numpy(std::move(t.offsets)));
           },
           "max_bins"_a, "threads"_a, "Thresholds between the bins of every column: (cuts, offsets).");
+  m.def("thresholds_of", &thresholds_of_whole<Table, PyTable>, "X"_a, "weights"_a.none(), "shift"_a, "max_bins"_a,
+        "most_cells"_a, "threads"_a, "The same for a table in memory, some columns at a time.");
+  m.def("thresholds_of", &thresholds_of_whole<SparseTable, PySparse>, "X"_a, "weights"_a.none(), "shift"_a,
+        "max_bins"_a, "most_cells"_a, "threads"_a);
   bind_binned(m);
 }
 

@@ -30,22 +30,32 @@ Thresholds Thresholds::take(std::span<const std::int64_t> chosen) const {
   return taken;
 }
 
+namespace {
+
+// Columns of so many rows that are summarised together.
+size_t summarised_at_once(size_t rows) {
+  return std::max(kSummaryColumns, kSummaryCells / std::max<size_t>(1, rows));
+}
+
+}  // namespace
+
 // Columns are copied out some at a time, because a row-major table is read by cache lines; few, and a stretch of rows
 // at a time, because the copy must stay small beside the table.
 void ThresholdFinder::add(const Table& table, const std::int64_t* units, Context& context) {
-  const size_t stretch = std::min(table.rows(), kSummaryRows), width = std::min(table.columns(), kSummaryColumns);
+  const size_t stretch = std::min(table.rows(), kSummaryRows), width = std::min(columns(), summarised_at_once(stretch));
   std::vector<double> copy(stretch * width);
   std::vector<Summary::Spare> spare(static_cast<size_t>(context.threads()));
   for (size_t begin = 0; begin < table.rows(); begin += stretch) {
     const size_t n = std::min(stretch, table.rows() - begin);
-    for (size_t first = 0; first < table.columns(); first += width) {
-      const size_t count = std::min(width, table.columns() - first);
+    for (size_t at = 0; at < columns(); at += width) {
+      const size_t count = std::min(width, columns() - at);
       context.over_blocks(n, 512, static_cast<double>(count), [&](size_t from, size_t to, size_t) {
-        for (size_t c = 0; c < count; ++c) table.read(first + c, begin + from, begin + to, copy.data() + c * n + from);
+        for (size_t c = 0; c < count; ++c)
+          table.read(first_ + at + c, begin + from, begin + to, copy.data() + c * n + from);
       });
       context.parallel_for(count, 20.0 * static_cast<double>(n * count), [&](size_t c, int thread) {
-        summaries_[first + c].add({copy.data() + c * n, n}, units ? units + begin : nullptr,
-                                  spare[static_cast<size_t>(thread)]);
+        summaries_[at + c].add({copy.data() + c * n, n}, units ? units + begin : nullptr,
+                               spare[static_cast<size_t>(thread)]);
       });
     }
   }
@@ -64,33 +74,48 @@ void ThresholdFinder::add(const SparseTable& table, const std::int64_t* units, C
   };
   std::vector<Stored> stored(static_cast<size_t>(context.threads()));
   constexpr size_t kBlock = 64;
-  context.parallel_for((table.columns() + kBlock - 1) / kBlock,
-                       20.0 * static_cast<double>(table.stored() + table.columns()), [&](size_t block, int thread) {
-                         Stored& s = stored[static_cast<size_t>(thread)];
-                         for (size_t c = block * kBlock; c < std::min(table.columns(), (block + 1) * kBlock); ++c) {
-                           s.values.clear();
-                           s.units.clear();
-                           std::int64_t rest = total;
-                           table.each(c, [&](Row row, double value) {
-                             s.values.push_back(value);
-                             if (units) s.units.push_back(units[row]);
-                             rest -= units ? units[row] : 1;
-                           });
-                           summaries_[c].add(s.values, units ? s.units.data() : nullptr, s.spare);
-                           summaries_[c].add(0.0, rest);
-                         }
-                       });
+  const size_t values = table.begin_of(first_ + columns()) - table.begin_of(first_);
+  const double work = 20.0 * static_cast<double>(values + columns());
+  context.parallel_for((columns() + kBlock - 1) / kBlock, work, [&](size_t block, int thread) {
+    Stored& s = stored[static_cast<size_t>(thread)];
+    for (size_t c = block * kBlock; c < std::min(columns(), (block + 1) * kBlock); ++c) {
+      s.values.clear();
+      s.units.clear();
+      std::int64_t rest = total;
+      table.each(first_ + c, [&](Row row, double value) {
+        s.values.push_back(value);
+        if (units) s.units.push_back(units[row]);
+        rest -= units ? units[row] : 1;
+      });
+      summaries_[c].add(s.values, units ? s.units.data() : nullptr, s.spare);
+      summaries_[c].add(0.0, rest);
+    }
+  });
 }
 
-Thresholds ThresholdFinder::thresholds(int max_bins, Context& context) const {
+void ThresholdFinder::append_to(Thresholds& out, int max_bins, Context& context) const {
   std::vector<std::vector<double>> cuts(columns());
   context.over_blocks(columns(), 16, 1000.0, [&](size_t begin, size_t end, size_t) {
     for (size_t c = begin; c < end; ++c) cuts[c] = summaries_[c].cuts(max_bins);
   });
-  Thresholds out;
   for (const auto& column : cuts) out.add(column, false);
+}
+
+template <class AnyTable>
+Thresholds thresholds_of(const AnyTable& table, const std::int64_t* units, int max_bins, size_t most_cells,
+                         Context& context) {
+  const size_t width = summarised_at_once(table.rows());
+  Thresholds out;
+  for (size_t first = 0; first < table.columns(); first += width) {
+    ThresholdFinder some(std::min(width, table.columns() - first), most_cells, first);
+    some.add(table, units, context);
+    some.append_to(out, max_bins, context);
+  }
   return out;
 }
+
+template Thresholds thresholds_of(const Table&, const std::int64_t*, int, size_t, Context&);
+template Thresholds thresholds_of(const SparseTable&, const std::int64_t*, int, size_t, Context&);
 
 namespace {
 
@@ -159,12 +184,15 @@ BinnedMatrix::BinnedMatrix(size_t rows, Thresholds thresholds, Bytes memory)
 }
 
 void BinnedMatrix::fill(const Table& batch, std::span<const std::int64_t> places, Context& context) {
-  constexpr size_t kBlock = 512;
-  const size_t n = batch.rows(), d = columns();
-  std::vector<std::uint8_t> missing_in_block((n + kBlock - 1) / kBlock * d);
-  context.over_blocks(n, kBlock, 20.0 * static_cast<double>(d), [&](size_t begin, size_t end, size_t block) {
-    double values[kBlock];
-    for (size_t c = 0; c < d; ++c) {
+  constexpr size_t kRows = 512, kColumns = 64 * kLanes;  // of a tile; wide tables of few rows have many, too
+  const size_t n = batch.rows(), d = columns(), across = (d + kColumns - 1) / kColumns;
+  const size_t tiles = (n + kRows - 1) / kRows * across;
+  std::vector<std::uint8_t> missing_in_block((n + kRows - 1) / kRows * d);
+  context.parallel_for(tiles, 20.0 * static_cast<double>(n * d), [&](size_t tile, int) {
+    const size_t block = tile / across, begin = block * kRows, end = std::min(n, begin + kRows);
+    const size_t first = tile % across * kColumns, last = std::min(d, first + kColumns);
+    double values[kRows];
+    for (size_t c = first; c < last; ++c) {
       const auto cuts = thresholds_.of(c);
       const auto missing = static_cast<std::uint8_t>(cuts.size() + 1);
       std::uint8_t* out = dense_at(c);

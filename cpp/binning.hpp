@@ -31,21 +31,29 @@ struct Thresholds {
   Thresholds take(std::span<const std::int64_t> chosen) const;
 };
 
-// Finds thresholds from batches of rows, whatever their order and sizes.
+// Finds thresholds from batches of rows, whatever their order and sizes: for all columns, or for some from `first` on.
 class ThresholdFinder {
  public:
-  ThresholdFinder(size_t columns, size_t most_cells) : summaries_(columns, Summary(most_cells)) {}
+  ThresholdFinder(size_t columns, size_t most_cells, size_t first = 0)
+      : first_(first), summaries_(columns, Summary(most_cells)) {}
 
   // `units`: the weight of each row, nullptr: all 1.
   void add(const Table& rows, const std::int64_t* units, Context& context);
   void add(const SparseTable& rows, const std::int64_t* units, Context& context);
 
   size_t columns() const { return summaries_.size(); }
-  Thresholds thresholds(int max_bins, Context& context) const;
+  void append_to(Thresholds& out, int max_bins, Context& context) const;
 
  private:
+  size_t first_;
   std::vector<Summary> summaries_;
 };
+
+// Thresholds of a table that lies in memory whole: some columns at a time, because what is known of all columns at once
+// is larger than the table.
+template <class AnyTable>
+Thresholds thresholds_of(const AnyTable& table, const std::int64_t* units, int max_bins, size_t most_cells,
+                         Context& context);
 
 // The table in bins of one byte. Eight dense columns lie side by side, row after row, so that one 64-bit load brings
 // eight bins of a row, and their eight histograms stay in the first-level cache together. Of sparse columns only the

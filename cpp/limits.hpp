@@ -20,6 +20,7 @@ inline constexpr double kWorthThreads = 0;
 inline constexpr std::size_t kRadixSortRows = 8;
 inline constexpr std::size_t kSummaryRows = 7;
 inline constexpr std::size_t kSummaryColumns = 3;
+inline constexpr std::size_t kSummaryCells = 50;
 inline constexpr std::size_t kSparseShare = 2;
 inline constexpr std::size_t kFoldedShare = 2;
 inline constexpr int kSparseSlots = 2;
@@ -56,9 +57,10 @@ inline constexpr std::uint32_t kLeafRows = 16384;
 inline constexpr double kWorthThreads = 50000;
 // Columns longer than this are sorted by digits.
 inline constexpr std::size_t kRadixSortRows = 4096;
-// Rows and columns whose values are copied out at a time to be summarised.
+// Rows and columns whose values are copied out at a time to be summarised; more columns where they are short.
 inline constexpr std::size_t kSummaryRows = std::size_t{1} << 17;
 inline constexpr std::size_t kSummaryColumns = 32;
+inline constexpr std::size_t kSummaryCells = std::size_t{1} << 20;
 // A column of a sparse table is kept sparse where at most one value in so many is stored.
 inline constexpr std::size_t kSparseShare = 16;
 // So many times fewer where most columns have two values, eight of which are summed at the price of one.

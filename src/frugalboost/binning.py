@@ -44,12 +44,15 @@ class Thresholds:
 
         ``levels`` are known already where trees speak of their bins.
         """
-        finder = X.finder(weights is not None)
         masses = {c: np.zeros(len(values)) for c, values in X.vocabulary.items()}
-        if finder is None:
-            finder = _core.ThresholdFinder(X.shape[1] - len(masses), most_cells)
-            _summarise(X, weights, finder, masses, threads)
-        cuts, offsets = finder.thresholds(max_bins, threads)
+        finder = X.finder(weights is not None)
+        if finder is None and not X.in_pieces:
+            cuts, offsets = _of_whole(X, weights, max_bins, masses, threads, most_cells)
+        else:
+            if finder is None:
+                finder = _core.ThresholdFinder(X.shape[1] - len(masses), most_cells)
+                _summarise(X, weights, finder, masses, threads)
+            cuts, offsets = finder.thresholds(max_bins, threads)
         if not levels:
             levels = {c: Levels.of_masses(X.vocabulary[c], mass, max_bins) for c, mass in masses.items()}
         return cls(*_with_levels(np.asarray(cuts), np.asarray(offsets), levels, X), levels)
@@ -75,20 +78,39 @@ class Thresholds:
         return flags
 
 
+def _of_whole(
+    X: Table, weights: Floats | None, max_bins: int, masses: dict[int, Floats], threads: int, most_cells: int
+) -> tuple[Floats, NDArray[np.int64]]:
+    """Thresholds of a table in memory, and what the levels of its categorical columns weigh."""
+    shift = _shift(weights)
+    _weigh_levels(X, weights, shift, masses)
+    if X.shape[1] == len(masses):
+        return np.zeros(0), np.zeros(1, dtype=np.int64)
+    return _core.thresholds_of(X.numbers(), weights, shift, max_bins, most_cells, threads)
+
+
 def _summarise(
     X: Table, weights: Floats | None, finder: _core.ThresholdFinder, masses: dict[int, Floats], threads: int
 ) -> None:
     """One pass: what values the columns have, and what the levels of categorical ones weigh."""
-    shift = 0 if weights is None else _core.weight_shift(weights)
+    shift = _shift(weights)
     for piece, rows in X.pieces("finding thresholds"):
         part = None if weights is None else weights[rows]
         if X.shape[1] > len(masses):
             finder.add(piece.numbers(), part, shift, threads)
-        units = None if part is None else np.rint(np.ldexp(part, shift))
-        for c, mass in masses.items():
-            codes = piece.codes(c)
-            known = codes >= 0
-            mass += np.bincount(codes[known], None if units is None else units[known], len(mass))
+        _weigh_levels(piece, part, shift, masses)
+
+
+def _shift(weights: Floats | None) -> int:
+    return 0 if weights is None else _core.weight_shift(weights)
+
+
+def _weigh_levels(piece: Table, weights: Floats | None, shift: int, masses: dict[int, Floats]) -> None:
+    units = None if weights is None else np.rint(np.ldexp(weights, shift))
+    for c, mass in masses.items():
+        codes = piece.codes(c)
+        known = codes >= 0
+        mass += np.bincount(codes[known], None if units is None else units[known], len(mass))
 
 
 def _with_levels(

@@ -57,6 +57,8 @@ class Stream:
 class Batched(Table):
     """Some rows of a stream."""
 
+    in_pieces = True
+
     def __init__(self, stream: Stream, rows: NDArray[np.int64] | None = None) -> None:
         self._stream, self._rows = stream, rows
         self.vocabulary = stream.vocabulary

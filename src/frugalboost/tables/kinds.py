@@ -22,6 +22,7 @@ class Table(ABC):
 
     shape: tuple[int, int]
     vocabulary: Vocabulary  # of the categorical columns
+    in_pieces = False  # whether pieces() may yield more than one
 
     def __len__(self) -> int:
         return self.shape[0]
