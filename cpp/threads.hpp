@@ -66,21 +66,40 @@ class Context {
   }
 
  private:
+  // Tasks of one thread, next to each other: so are the rows they go through, and two threads that take turns at them
+  // would fetch each other's rows ahead. Who is done takes what others have left.
+  struct alignas(64) Tasks {
+    std::atomic<size_t> next{0};
+    size_t end = 0;
+  };
+
   // An exception must not leave a parallel region, or it ends the process: the first one is carried out by hand.
   template <class Body>
   void run_in_threads(size_t tasks, int threads, const Body& body) {
 #ifdef _OPENMP
+    const auto shares = static_cast<size_t>(threads);
+    std::vector<Tasks> share(shares);
+    for (size_t t = 0; t < shares; ++t) {
+      share[t].next = tasks * t / shares;
+      share[t].end = tasks * (t + 1) / shares;
+    }
     std::exception_ptr failure;
     std::atomic<bool> failed{false};
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
-    for (std::int64_t i = 0; i < static_cast<std::int64_t>(tasks); ++i) {
+#pragma omp parallel num_threads(threads)
+    {
       const int thread = omp_get_thread_num();
-      if (thread == 0) poll();
-      if (stopped_ || failed) continue;
-      try {
-        body(static_cast<size_t>(i), thread);
-      } catch (...) {
-        if (!failed.exchange(true)) failure = std::current_exception();
+      for (size_t k = 0; k < shares; ++k) {
+        Tasks& mine = share[(static_cast<size_t>(thread) + k) % shares];
+        while (!stopped_ && !failed) {
+          const size_t task = mine.next.fetch_add(1, std::memory_order_relaxed);
+          if (task >= mine.end) break;
+          if (thread == 0) poll();
+          try {
+            body(task, thread);
+          } catch (...) {
+            if (!failed.exchange(true)) failure = std::current_exception();
+          }
+        }
       }
     }
     if (failed) std::rethrow_exception(failure);
