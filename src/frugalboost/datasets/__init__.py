@@ -1,0 +1,13 @@
+"""Data sets of the paper, and a few that stand in for what can't be had: read from files, or fetched by scikit-learn.
+
+* :func:`names`: what there is.
+* :func:`load`: one of them, from a folder of files or, where a network exists, by scikit-learn's fetchers.
+* :class:`Dataset`: table, targets and what else is known, with ``split`` into training and test rows.
+
+The paper is Xu, Huang, Weinberger, Zheng: Gradient Boosted Feature Selection, KDD 2014. Nothing in a file is ever run.
+"""
+
+from frugalboost.datasets.dataset import Dataset
+from frugalboost.datasets.loading import load, names
+
+__all__ = ["Dataset", "load", "names"]
