@@ -3,11 +3,13 @@
 * :func:`names`: what there is.
 * :func:`load`: one of them, from a folder of files or, where a network exists, by scikit-learn's fetchers.
 * :class:`Dataset`: table, targets and what else is known, with ``split`` into training and test rows.
+* :func:`make_nonlinear`: the paper's first picture, made anew.
 
 The paper is Xu, Huang, Weinberger, Zheng: Gradient Boosted Feature Selection, KDD 2014. Nothing in a file is ever run.
 """
 
 from frugalboost.datasets.dataset import Dataset
 from frugalboost.datasets.loading import load, names
+from frugalboost.datasets.synthetic import make_nonlinear
 
-__all__ = ["Dataset", "load", "names"]
+__all__ = ["Dataset", "load", "make_nonlinear", "names"]

@@ -1,0 +1,136 @@
+"""Run the paper's experiments again.
+
+    python -m experiments all --data DIR --out results      # hours on 2 cores; may be stopped and run again
+    python -m experiments all --data DIR --quick            # a minute each, to see that all works
+    python -m experiments benchmark --only spam uspst       # one experiment, some tables
+    python -m experiments page                              # docs/paper.md and its figures from the kept results
+
+Each finished cell (a method on a cut of a table) is kept at once in OUT/NAME.json; what is there is not run again,
+unless --again says so or the settings have changed. Needs the extra "experiments".
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+import tempfile
+from pathlib import Path
+from types import ModuleType
+
+import matplotlib
+
+from experiments.cells import Cell, Order, Store, run_all
+from experiments.pages import write
+from experiments.words import INTRODUCTION
+
+NAMES = (
+    "synthetic",
+    "colon",
+    "benchmark",
+    "kddcup",
+    "same_classifier",
+    "wide",
+    "mnist_pairs",
+    "times",
+    "never_stopping",
+)
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "experiments" / "results"
+
+
+def main() -> int:
+    options = parsed()
+    matplotlib.use("Agg")
+    if options.names == ["page"]:
+        return page(options.out or RESULTS)
+    names = NAMES if "all" in options.names else tuple(options.names)
+    out = options.out or (Path(tempfile.mkdtemp()) if options.quick else RESULTS)
+    order = Order(folder_of(options.data), options.quick)
+    failures = [line for name in names for line in one(name, out, order, options)]
+    print(f"results are in {out}")
+    for line in failures:
+        print(f"failed: {line}", file=sys.stderr)
+    return 1 if failures else 0
+
+
+def parsed() -> argparse.Namespace:
+    parser = argparse.ArgumentParser("python -m experiments", description=__doc__.split("\n")[0])
+    parser.add_argument(
+        "names",
+        nargs="+",
+        choices=("all", "page", *NAMES),
+        metavar="NAME",
+        help=f"all, page, or some of {', '.join(NAMES)}",
+    )
+    parser.add_argument("--data", help="the folder of the data files (default: FRUGALBOOST_DATA)")
+    parser.add_argument("--out", type=Path, help="where results are kept (default: experiments/results)")
+    parser.add_argument("--quick", action="store_true", help="small forms of about a minute each")
+    parser.add_argument("--only", nargs="+", metavar="TABLE", help="only cells of these tables")
+    parser.add_argument("--methods", nargs="+", metavar="METHOD", help="only cells of these methods")
+    parser.add_argument("--again", action="store_true", help="run finished cells again, too")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="cells side by side (default: all cores)")
+    options = parser.parse_args()
+    if "page" in options.names and len(options.names) > 1:
+        parser.error("page stands alone: it writes the page from the kept results.")
+    if options.jobs < 1:
+        parser.error(f"--jobs is {options.jobs}; there must be at least one.")
+    return options
+
+
+def folder_of(given: str | None) -> str | None:
+    """The data folder; one that is named must be there."""
+    if given is not None and not Path(given).is_dir():
+        raise SystemExit(f"--data names {given!r}, which is not a folder.")
+    return given
+
+
+def one(name: str, out: Path, order: Order, options: argparse.Namespace) -> list[str]:
+    """Run one experiment and draw its figures."""
+    module = experiment(name)
+    print(f"{name}: {module.TITLE}", flush=True)
+    store = opened(module, name, out, order.quick)
+    cells = [c for c in module.cells(order.quick) if wanted(c, options)]
+    if options.again:
+        store.forget(cells)
+    failures = run_all(cells, module.run, order, store, options.jobs)
+    kept = store.results(module.cells(order.quick))
+    if kept:
+        module.draw(kept, out, order)
+    return [f"{name}: {line}" for line in failures]
+
+
+def wanted(cell: Cell, options: argparse.Namespace) -> bool:
+    table = options.only is None or cell.data in options.only
+    return table and (options.methods is None or cell.method.split(" ")[0] in options.methods)
+
+
+def experiment(name: str) -> ModuleType:
+    return importlib.import_module(f"experiments.{name}")
+
+
+def opened(module: ModuleType, name: str, out: Path, quick: bool) -> Store:
+    settings = {key: list(value) if isinstance(value, tuple) else value for key, value in module.SETTINGS.items()}
+    return Store(out / f"{name}.json", settings | {"quick": quick})
+
+
+def page(out: Path) -> int:
+    """Write docs/paper.md from what is kept."""
+    order = Order(None, False)
+    images = ROOT / "docs" / "images"
+    sections = []
+    for name in NAMES:
+        module = experiment(name)
+        kept = opened(module, name, out, False).results(module.cells(False))
+        if not kept:
+            print(f"{name}: nothing is kept in {out}, left out of the page")
+            continue
+        module.draw(kept, images, order)
+        sections.append(module.section(kept))
+    write(ROOT / "docs" / "paper.md", INTRODUCTION, sections)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,165 @@
+"""An experiment is made of cells: one method on one cut of one table. Each finished cell is kept at once."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+PACKAGES = ("frugalboost", "numpy", "scipy", "scikit-learn", "skglm", "pyHSICLasso", "mrmr-selection")
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+
+Result = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One method on one cut of one table."""
+
+    data: str
+    method: str
+    split: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.data}, {self.method}, split {self.split}"
+
+
+@dataclass(frozen=True)
+class Order:
+    """What a worker needs to know besides the cell."""
+
+    folder: str | None  # of the data
+    quick: bool
+
+
+Work = Callable[[Cell, Order], Result]
+
+
+class Store:
+    """The finished cells of one experiment, in one JSON file that is written anew after each of them."""
+
+    def __init__(self, path: Path, settings: dict[str, Any]) -> None:
+        self.path, self._settings = path, settings
+        self._results: dict[Cell, Result] = {}
+        if path.exists():
+            kept = json.loads(path.read_text())
+            if kept["settings"] == settings:  # other settings: other results
+                self._results = {cell_of(result): result for result in kept["cells"]}
+
+    def __contains__(self, cell: Cell) -> bool:
+        return cell in self._results
+
+    def results(self, cells: Iterable[Cell]) -> list[Result]:
+        """Those of the cells that are finished, in the order of the cells."""
+        return [self._results[cell] for cell in cells if cell in self._results]
+
+    def forget(self, cells: Iterable[Cell]) -> None:
+        """Run them again."""
+        for cell in cells:
+            self._results.pop(cell, None)
+
+    def put(self, cell: Cell, result: Result) -> None:
+        """Keep a result, in a file that is whole at any time."""
+        self._results[cell] = asdict(cell) | result
+        cells = sorted(self._results, key=lambda c: (c.data, c.method, c.split))
+        kept = {"settings": self._settings, "versions": versions(), "cells": [self._results[c] for c in cells]}
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        beside = self.path.with_suffix(".part")
+        beside.write_text(json.dumps(kept, indent=1, default=float) + "\n")
+        os.replace(beside, self.path)
+
+
+def cell_of(result: Result) -> Cell:
+    return Cell(result["data"], result["method"], result["split"])
+
+
+def versions() -> dict[str, str]:
+    """What the results were made with."""
+    found = {"python": platform.python_version(), "machine": f"{platform.machine()}, {os.cpu_count()} cores"}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def run_all(cells: Sequence[Cell], work: Work, order: Order, store: Store, jobs: int) -> list[str]:
+    """Run the cells that are not in the store, some at a time, each on one thread; return what failed.
+
+    Ctrl-C or a killed worker loses only the cells under way.
+    """
+    missing = [cell for cell in cells if cell not in store]
+    line = Line(len(cells), len(cells) - len(missing))
+    failures: list[str] = []
+    if not missing:
+        return failures
+    one_thread()
+    pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"))
+    try:
+        under_way = {pool.submit(timed, work, cell, order): cell for cell in missing}
+        for future in as_completed(under_way):
+            cell = under_way[future]
+            try:
+                result = future.result()
+            except BrokenProcessPool as ended:
+                raise SystemExit(f"A worker was killed, perhaps for want of memory, near {cell}. Run again.") from ended
+            if isinstance(result, str):
+                failures.append(f"{cell}: {result}")
+            else:
+                store.put(cell, result)
+            line.step(cell, failed=isinstance(result, str))
+    except KeyboardInterrupt:
+        for process in (pool._processes or {}).values():  # else they would finish their cells first
+            process.terminate()
+        raise
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+    return failures
+
+
+def one_thread() -> None:
+    """Workers inherit it: cells run side by side, and their times can be compared."""
+    for name in THREADS:
+        os.environ[name] = "1"
+
+
+def timed(work: Work, cell: Cell, order: Order) -> Result | str:
+    """Run one cell in a worker; a failure comes back as its last line, and in full on standard error."""
+    begin = time.perf_counter()
+    try:
+        result = work(cell, order)
+    except Exception as error:
+        traceback.print_exc()
+        return f"{type(error).__name__}: {error}"
+    return {"seconds": round(time.perf_counter() - begin, 3)} | result
+
+
+class Line:
+    """How many cells are done, and how long the rest may take."""
+
+    def __init__(self, total: int, done: int) -> None:
+        self._total, self._before, self._done = total, done, done
+        self._begin = time.monotonic()
+        if done:
+            print(f"  {done} of {total} cells were finished before", flush=True)
+
+    def step(self, cell: Cell, failed: bool) -> None:
+        """One more is done."""
+        self._done += 1
+        each = (time.monotonic() - self._begin) / (self._done - self._before)
+        left = each * (self._total - self._done)
+        said = "FAILED" if failed else "done"
+        clock = f"{left / 60:.0f} min left" if left > 120 else f"{left:.0f} s left"
+        print(f"  {self._done}/{self._total}  {cell}: {said}; {clock}", flush=True, file=sys.stdout)

@@ -1,0 +1,52 @@
+"""docs/paper.md: what the paper claims, our number, and whether it holds; written from the kept results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One thing that the paper says, and what was found here."""
+
+    said: str
+    found: str
+    holds: bool | None  # None: can't be judged here
+
+
+@dataclass(frozen=True)
+class Section:
+    """One result of the paper."""
+
+    title: str
+    how: str
+    claims: Sequence[Claim]
+    figures: Sequence[str] = ()
+    more: Sequence[str] = field(default_factory=list)  # tables, in Markdown
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.3g} %"
+
+
+def markdown(section: Section, images: str = "images") -> list[str]:
+    """One section of the page."""
+    verdict = {True: "yes", False: "**no**", None: "not to be judged"}
+    lines = [f"## {section.title}", "", section.how, "", "| the paper says | here | holds |", "|---|---|---|"]
+    lines += [f"| {c.said} | {c.found} | {verdict[c.holds]} |" for c in section.claims]
+    lines += ["", *section.more]
+    if section.more:
+        lines.append("")
+    for name in section.figures:
+        lines += [f"![{section.title}]({images}/{name})", ""]
+    return lines
+
+
+def write(path: Path, introduction: str, sections: Sequence[Section]) -> None:
+    """The whole page."""
+    lines = [introduction.strip(), ""]
+    for section in sections:
+        lines += markdown(section)
+    path.write_text("\n".join(lines).rstrip() + "\n")

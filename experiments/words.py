@@ -1,0 +1,24 @@
+"""What docs/paper.md says around the results."""
+
+INTRODUCTION = """
+# The paper, run again
+
+Xu, Huang, Weinberger and Zheng, *Gradient Boosted Feature Selection*, KDD 2014: every table and figure, with the rivals
+it has. Made by `python -m experiments all --data DIR`, then `python -m experiments page`; the numbers behind this page,
+with seeds, versions and settings, are in `experiments/results`.
+
+Two forms of GBFS are on every curve. **As in the paper**: leaves hold the mean of the gradients, boosting starts from
+zero, mu is fixed (ten values from 2^-3 to 2^9 in absolute units), learning rate 0.1. **Newton leaves and selling
+back**: what this library does when asked for k features (`n_features_to_select`): it buys more than k, sells the
+weakest back, refits, and takes the mean of five models.
+
+Rivals are in `frugalboost.baselines`, over kept libraries: L1 logistic regression (scikit-learn), a random forest of
+2000 trees whose top k are trained anew, mRMR (mrmr-selection) and HSIC Lasso (pyHSICLasso) each with an RBF SVM, and
+group lasso (skglm). Their settings are chosen by 5 random 80/20 splits of the training rows, as in the paper.
+
+The paper gives most results as curves without numbers. So its claims are taken from its text, and what counts as
+"matches" is said for each.
+
+Where the paper is silent on the two classes: uspst is digits 0-4 against 5-9, isolet is letters A-M against N-Z. Both
+groupings are ours.
+"""

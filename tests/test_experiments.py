@@ -1,0 +1,116 @@
+"""The machinery of experiments: cells are kept, stopped runs go on, failures are told; and quick forms of two."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("matplotlib")
+from experiments.cells import Cell, Order, Store, run_all
+from experiments.curves import best_within, mean_curve, table
+from experiments.pages import Claim, Section, markdown
+
+ROOT = Path(__file__).resolve().parents[1]
+ORDER = Order(None, True)
+
+
+def doubled(cell, order):
+    if cell.data == "broken":
+        raise ValueError("this cell can't be computed")
+    return {"value": 2 * cell.split}
+
+
+def refused(cell, order):
+    raise AssertionError("a finished cell was run again")
+
+
+def cells(*splits):
+    return [Cell("table", "method", s) for s in splits]
+
+
+def test_finished_cells_are_kept_and_not_run_again(tmp_path, capsys):
+    path = tmp_path / "deep" / "one.json"
+    assert run_all(cells(0, 1), doubled, ORDER, Store(path, {"a": 1}), jobs=2) == []
+    again = Store(path, {"a": 1})
+    assert run_all(cells(0, 1), refused, ORDER, again, jobs=1) == []
+    assert [r["value"] for r in again.results(cells(1, 0, 7))] == [2, 0]
+    kept = json.loads(path.read_text())
+    assert kept["versions"]["frugalboost"]
+    assert "2/2" in capsys.readouterr().out
+
+
+def test_other_settings_are_other_results(tmp_path):
+    path = tmp_path / "one.json"
+    Store(path, {"trees": 1}).put(Cell("a", "b"), {"value": 1})
+    assert Cell("a", "b") in Store(path, {"trees": 1})
+    assert Cell("a", "b") not in Store(path, {"trees": 2})
+
+
+def test_a_failed_cell_does_not_take_the_others_along(tmp_path):
+    store = Store(tmp_path / "one.json", {})
+    failures = run_all([Cell("broken", "m"), *cells(3)], doubled, ORDER, store, jobs=1)
+    assert len(failures) == 1
+    assert "this cell can't be computed" in failures[0]
+    assert store.results(cells(3))[0]["value"] == 6
+    assert Cell("broken", "m") not in store
+
+
+def test_forgotten_cells_run_again(tmp_path):
+    store = Store(tmp_path / "one.json", {})
+    store.put(Cell("table", "method", 4), {"value": -1})
+    store.forget(cells(4))
+    run_all(cells(4), doubled, ORDER, store, jobs=1)
+    assert store.results(cells(4))[0]["value"] == 8
+
+
+def result(method, split, *points):
+    found = [{"n_features": n, "error": e} for n, e in points]
+    return {"data": "t", "method": method, "split": split, "seconds": 1.0, "points": found}
+
+
+def test_curves_are_means_over_splits():
+    results = [result("l1", 0, (2, 0.4), (5, 0.2)), result("l1", 1, (2, 0.2), (3, 0.1))]
+    features, errors, spread = mean_curve(results)
+    np.testing.assert_allclose(features, [2, 4])
+    np.testing.assert_allclose(errors, [0.3, 0.15])
+    np.testing.assert_allclose(spread, [0.1, 0.05])
+    assert best_within(results, "l1", 4) == pytest.approx(0.25)  # 0.4 of the first split, 0.1 of the second
+    assert best_within(results, "l1", 1) is None
+    assert best_within(results, "forest", 4) is None
+
+
+def test_the_best_of_a_column_is_bold():
+    lines = table([result("l1", 0, (2, 0.4)), result("forest", 0, (2, 0.3))], [1, 2])
+    assert lines[2].startswith("| L1 logistic regression | - | 40.00 |")
+    assert "| - | **30.00** |" in lines[3]
+
+
+def test_sections_say_what_does_not_hold():
+    section = Section("Title", "How.", [Claim("so", "0.5 %", True), Claim("else", "9 %", False)], ["a.png"])
+    text = "\n".join(markdown(section))
+    assert "| so | 0.5 % | yes |" in text
+    assert "| else | 9 % | **no** |" in text
+    assert "![Title](images/a.png)" in text
+
+
+def command(*words):
+    return subprocess.run([sys.executable, "-m", "experiments", *words], cwd=ROOT, capture_output=True, text=True)
+
+
+def test_the_synthetic_experiment_in_its_quick_form(tmp_path):
+    ended = command("synthetic", "--quick", "--out", str(tmp_path))
+    assert ended.returncode == 0, ended.stderr
+    found = {c["method"]: c for c in json.loads((tmp_path / "synthetic.json").read_text())["cells"]}
+    assert found["paper"]["error"] == 0
+    assert len(found["paper"]["features"]) == 2
+    assert found["l1"]["error"] > 0.2
+    assert (tmp_path / "paper_synthetic.png").stat().st_size > 10_000
+
+
+def test_wrong_words_are_told(tmp_path):
+    assert "not a folder" in command("synthetic", "--data", str(tmp_path / "nowhere")).stderr
+    assert "invalid choice" in command("unknown").stderr
+    assert "page stands alone" in command("page", "synthetic").stderr
