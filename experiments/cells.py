@@ -54,8 +54,10 @@ class Store:
         self._results: dict[Cell, Result] = {}
         if path.exists():
             kept = json.loads(path.read_text())
-            if kept["settings"] == settings:  # other settings: other results
+            if kept["settings"] == settings:
                 self._results = {cell_of(result): result for result in kept["cells"]}
+            else:
+                print(f"  the results in {path} were made with other settings and will be replaced", flush=True)
 
     def __contains__(self, cell: Cell) -> bool:
         return cell in self._results
@@ -73,10 +75,11 @@ class Store:
         """Keep a result, in a file that is whole at any time."""
         self._results[cell] = asdict(cell) | result
         cells = sorted(self._results, key=lambda c: (c.data, c.method, c.split))
-        kept = {"settings": self._settings, "versions": versions(), "cells": [self._results[c] for c in cells]}
+        about = json.dumps({"settings": self._settings, "versions": versions()}, default=float)
+        lines = ",\n".join(json.dumps(self._results[c], default=float) for c in cells)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         beside = self.path.with_suffix(".part")
-        beside.write_text(json.dumps(kept, indent=1, default=float) + "\n")
+        beside.write_text(f'{about[:-1]}, "cells": [\n{lines}\n]}}\n')  # a line for each cell
         os.replace(beside, self.path)
 
 

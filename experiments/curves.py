@@ -44,7 +44,7 @@ def sizes(n_columns: int, quick: bool = False) -> tuple[int, ...]:
 
 def rival(method: str, seed: int, quick: bool) -> baselines.Baseline:
     """A selector that is not ours."""
-    trees = {"trees": 100, "tuning_trees": 20} if quick else {}
+    trees = {"trees": 100, "tuning_trees": 20} if quick else {"trees": 2000, "tuning_trees": 50}
     makers: dict[str, Callable[[], baselines.Baseline]] = {
         "l1": lambda: baselines.L1Logistic(seed=seed, count=max(KS)),
         "forest": lambda: baselines.RandomForestSelection(seed=seed, **trees),

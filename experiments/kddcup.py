@@ -8,7 +8,6 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
-from frugalboost.baselines import L1Logistic, RandomForestSelection
 from sklearn.model_selection import train_test_split
 
 from experiments.cells import Cell, Order, Result
@@ -16,6 +15,7 @@ from experiments.curves import COLOURS, TITLES, Point, best_within, cell, point
 from experiments.ours import by_number, paper_model
 from experiments.pages import Claim, Section, percent
 from frugalboost import GBFSClassifier, datasets
+from frugalboost.baselines import L1Logistic, RandomForestSelection
 
 TITLE = "kddcup99 (Figure 4)"
 MUS = (2.0**5, 2.0**9, 2.0**13, 2.0**16)
@@ -71,8 +71,11 @@ def curve(
     leaves = {"paper": {}, "newton": {"leaf_values": "newton", "init": "prior", "min_samples_leaf": 20}}[form]
     model = paper_model(mu, DEPTH, trees, **leaves).fit(X, y, sample_weight=weights)
     errors = [wrong(answer, y_test) for answer in model.staged_predict(X_test)]
-    features = model.history_["n_features"]
-    return [{"n_features": int(f), "error": e, "iteration": i} for i, (f, e) in enumerate(zip(features, errors))]
+    features = model.history_["n_features"][1:]  # the first is the start
+    return [
+        {"iteration": i, "n_features": int(f), "error": e}
+        for i, (f, e) in enumerate(zip(features, errors, strict=True), start=1)
+    ]
 
 
 def best(rows: tuple[np.ndarray, ...], X_test: np.ndarray, y_test: np.ndarray, quick: bool) -> list[Point]:

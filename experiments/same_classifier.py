@@ -8,12 +8,12 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
-from frugalboost.baselines import TunedSVM
 
 from experiments.cells import Cell, Order, Result
 from experiments.curves import KS, TITLES, Judge, best_within, draw_curves, points, sizes, table
 from experiments.pages import Claim, Section, percent
 from frugalboost import datasets
+from frugalboost.baselines import TunedSVM
 
 TITLE = "Quality of the features (Figure 5)"
 METHODS = ("paper", "best", "l1", "forest", "mrmr", "hsic")

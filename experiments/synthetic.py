@@ -8,12 +8,12 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
-from frugalboost.baselines import L1Logistic
 
 from experiments.cells import Cell, Order, Result
 from experiments.ours import paper_model
 from experiments.pages import Claim, Section, percent
 from frugalboost import GBFSClassifier
+from frugalboost.baselines import L1Logistic
 from frugalboost.datasets import make_nonlinear
 
 TITLE = "Synthetic data (Figure 1)"
@@ -85,8 +85,8 @@ def section(results: Sequence[Result]) -> Section:
     kept = sorted({" and ".join(r["features"]) for r in of["paper"]})
     return Section(
         TITLE,
-        f"Two classes, one square of points amid eight others, given by x and y; z = (x + y) / 2. {ROWS['train']} training and "
-        f"{ROWS['test']} test rows, {len(of['paper'])} samples; trees of depth 4, {TREES} of them, mu = {MU:g}.",
+        f"Two classes, one square of points amid eight others, given by x and y; z = (x + y) / 2. {ROWS['train']} "
+        f"training and {ROWS['test']} test rows, {len(of['paper'])} samples; {TREES} trees of depth 4, mu = {MU:g}.",
         [
             Claim(
                 "GBFS keeps two of the three features",

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import data_folder
 
 pytest.importorskip("matplotlib")
 from experiments.cells import Cell, Order, Store, run_all
@@ -108,6 +109,24 @@ def test_the_synthetic_experiment_in_its_quick_form(tmp_path):
     assert len(found["paper"]["features"]) == 2
     assert found["l1"]["error"] > 0.2
     assert (tmp_path / "paper_synthetic.png").stat().st_size > 10_000
+
+
+def test_spam_in_its_quick_form(tmp_path):
+    folder = data_folder()
+    if folder is None:
+        pytest.skip("the data folder is absent; set FRUGALBOOST_DATA to its path")
+    ended = command("benchmark", "--only", "spam", "--quick", "--data", str(folder), "--out", str(tmp_path))
+    assert ended.returncode == 0, ended.stderr
+    found = {c["method"]: c for c in json.loads((tmp_path / "benchmark.json").read_text())["cells"]}
+    assert set(found) == {"paper", "best", "l1", "forest"}
+    assert found["best"]["rows"] == [3681, 920, 57]
+    for points in (found["best"]["points"], found["forest"]["points"]):
+        assert [p["k"] for p in points] == [5, 20]
+        assert all(p["n_features"] <= p["k"] for p in points)
+        assert points[-1]["error"] < 0.08
+    assert (tmp_path / "paper_tables.png").stat().st_size > 10_000
+    again = command("benchmark", "--only", "spam", "--quick", "--data", str(folder), "--out", str(tmp_path))
+    assert "4 of 4 cells were finished before" in again.stdout
 
 
 def test_wrong_words_are_told(tmp_path):

@@ -114,7 +114,7 @@ class Dataset:
         seed : int
             The same seed draws the same rows. An official split takes no notice of it.
         test_size : float, default=0.2
-            Share of the rows that go to the test part, where the split is not official.
+            Share of the rows that go to the test part, rounded down, where the split is not official.
 
         Returns
         -------
@@ -134,7 +134,8 @@ class Dataset:
         if self.is_test is not None:
             return rows[~self.is_test], rows[self.is_test]
         classes = None if self._are_numbers else self.y
-        train, test = train_test_split(rows, test_size=test_size, stratify=classes, random_state=seed)
+        size = int(test_size * self.n_samples)  # rounded down as in the paper's tables
+        train, test = train_test_split(rows, test_size=size, stratify=classes, random_state=seed)
         return train, test
 
     def __repr__(self) -> str:
