@@ -16,7 +16,7 @@ import numpy as np
 
 from benchmarks.common import ROOT, SETTING, machine
 from benchmarks.penalties import matching_mu, matching_penalty, near
-from benchmarks.rivals import CEGB, COMPARED, OURS, installed, lightgbm_cegb, ours
+from benchmarks.rivals import CEGB, COMPARED, OURS, SAMPLED, installed, lightgbm_cegb, ours
 from benchmarks.works import Work
 
 Record = dict[str, Any]
@@ -75,7 +75,8 @@ def in_turns(
         for rival in rivals:
             if turn >= (work.rounds if rival in COMPARED else work.other_rounds):
                 continue
-            runs[rival].append(measured(folder, rival, setting, penalty.get(rival, 0.0), work.trainings))
+            price = penalty.get(OURS if rival == SAMPLED else rival, 0.0)
+            runs[rival].append(measured(folder, rival, setting, price, work.trainings))
             if strict and turn == 0 and rival == CEGB and not suited(runs, work.features):
                 return None
     return runs
@@ -97,12 +98,19 @@ def summary(runs: list[Record]) -> Record:
 
 
 def compare(
-    work: Work, setting: Record, known: dict[str, float] | None = None, left_out: tuple[str, ...] = ()
+    work: Work,
+    setting: Record,
+    known: dict[str, float] | None = None,
+    left_out: tuple[str, ...] = (),
+    sampled: bool = False,
 ) -> Record:
-    """Measure all rivals but those left out. Known penalties are tried as they are, and tuned where they don't suit."""
+    """Measure all rivals but those left out. Known penalties are tried as they are, and tuned where they don't suit.
+
+    Where `sampled`, ours is measured with a sample of the new features too, with the same mu.
+    """
     setting = {**setting, "trees": work.trees}
     left_out = (*work.left_out, *left_out)
-    rivals = [rival for rival in installed() if rival not in left_out]
+    rivals = [r for r in installed() if r not in left_out and (sampled or r != SAMPLED)]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         rows, columns = write(work, folder)

@@ -14,11 +14,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from benchmarks.rivals import CEGB, OURS, PACKAGES
+from benchmarks.rivals import CEGB, OURS, PACKAGES, SAMPLED
 
 # module: colour, marker
 STYLES = {
     OURS: ("#c8102e", "o"),
+    SAMPLED: ("#e8879a", "s"),
     CEGB: ("#1f4e9e", "s"),
     "lightgbm_plain": ("#76a9dd", "D"),
     "xgboost_hist": ("#2e8b57", "^"),
@@ -54,7 +55,7 @@ def finished(figure: Figure, path: Path) -> None:
         handles.values(),
         handles,
         loc="outside upper center",
-        ncols=len(handles),
+        ncols=len(handles) if len(handles) < 7 else 4,
         frameon=False,
         columnspacing=1.2,
         handletextpad=0.3,

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 #include <new>
+#include <numeric>
 
 #ifdef __linux__
 #include <sys/mman.h>
@@ -239,6 +240,7 @@ size_t BinnedMatrix::two_valued_share() const {
 void BinnedMatrix::list_sparse(Context& context) {
   const size_t two_valued_share = this->two_valued_share();
   std::vector<int> usual(columns(), -1);  // bins that nearly all rows have
+  std::vector<size_t> others(columns());  // rows that have another one
   context.parallel_for(columns(), static_cast<double>(rows_ * columns()), [&](size_t c, int) {
     if (categorical(c)) return;
     std::array<Row, kMostBins> counts{};
@@ -249,10 +251,15 @@ void BinnedMatrix::list_sparse(Context& context) {
     if (counts[likely] < some / 2 || likely == static_cast<size_t>(value_bins(c))) return;  // not worth a full count
     for (size_t r = some; r < rows_; ++r) counts[likely] += bins[r * kLanes] == likely;
     const size_t share = value_bins(c) == 2 ? two_valued_share : kSparseShare;
-    if (rows_ - counts[likely] <= rows_ / share) usual[c] = static_cast<int>(likely);
+    if (rows_ - counts[likely] > rows_ / share) return;
+    usual[c] = static_cast<int>(likely);
+    others[c] = rows_ - counts[likely];
   });
   if (std::all_of(usual.begin(), usual.end(), [](int bin) { return bin < 0; })) return fold(context);
   const size_t had = bytes_needed(rows_, dense());
+  const size_t listed = std::accumulate(others.begin(), others.end(), size_t{0});
+  listed_rows_.reserve(listed);  // to grow would take twice the memory for a while
+  listed_bins_.reserve(listed);
   std::vector<std::uint8_t*> from(columns());
   std::vector<bool> is_sparse(columns());
   for (size_t c = 0; c < columns(); ++c) {
@@ -267,8 +274,6 @@ void BinnedMatrix::list_sparse(Context& context) {
     }
     listed_begin_.push_back(static_cast<std::int64_t>(listed_rows_.size()));
   }
-  listed_rows_.shrink_to_fit();
-  listed_bins_.shrink_to_fit();
   place_.clear();
   dense_.clear();
   lay_out(is_sparse);

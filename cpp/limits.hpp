@@ -60,7 +60,7 @@ inline constexpr std::size_t kRadixSortRows = 4096;
 // Rows and columns whose values are copied out at a time to be summarised; more columns where they are short.
 inline constexpr std::size_t kSummaryRows = std::size_t{1} << 17;
 inline constexpr std::size_t kSummaryColumns = 32;
-inline constexpr std::size_t kSummaryCells = std::size_t{1} << 20;
+inline constexpr std::size_t kSummaryCells = std::size_t{1} << 18;
 // A column of a sparse table is kept sparse where at most one value in so many is stored.
 inline constexpr std::size_t kSparseShare = 16;
 // So many times fewer where most columns have two values, eight of which are summed at the price of one.

@@ -12,7 +12,7 @@ namespace {
 
 size_t count_of(double share, size_t columns) {
   const auto d = static_cast<double>(columns);
-  const double count = share < 0 ? std::max<double>(kLeastOffered, 5.0 * std::sqrt(d)) : share * d;
+  const double count = share < 0 ? std::max<double>(kLeastOffered, 3.0 * std::sqrt(d)) : share * d;
   return count >= d ? 0 : std::max<size_t>(1, static_cast<size_t>(std::ceil(count)));
 }
 

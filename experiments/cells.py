@@ -120,7 +120,7 @@ def run_all(cells: Sequence[Cell], work: Work, order: Order, store: Store, jobs:
                 raise SystemExit(f"A worker was killed, perhaps for want of memory, near {cell}. Run again.") from ended
             if isinstance(result, str):
                 failures.append(f"{cell}: {result}")
-            else:
+            elif not result.get("absent"):  # data that can't be had now may be there another time
                 store.put(cell, result)
             line.step(cell, failed=isinstance(result, str))
     except KeyboardInterrupt:

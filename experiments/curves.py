@@ -65,11 +65,18 @@ def test_error(X: np.ndarray, y: np.ndarray) -> Judge:
 
 
 def points(
-    method: str, X: np.ndarray, y: np.ndarray, ks: Sequence[int], seed: int, quick: bool, judge: Judge
+    method: str,
+    X: np.ndarray,
+    y: np.ndarray,
+    ks: Sequence[int],
+    seed: int,
+    quick: bool,
+    judge: Judge,
+    effort: Effort | None = None,
 ) -> list[Point]:
-    """Fit a selector and judge it at each number of features."""
+    """Fit a selector and judge it at each number of features; `effort` is that of the paper's form."""
     if method == "paper":
-        models = paper_path(X, y, seed, Effort.of(quick))
+        models = paper_path(X, y, seed, Effort.of(quick) if quick or effort is None else effort)
         found = [(model, {"mu": model.mu_, "depth": model.max_depth, "trees": model.max_iter}) for model in models]
         return [point(judge(m, None), m.selected_features_, **about) for m, about in found]
     if method == "best":

@@ -21,7 +21,7 @@ SETTINGS = {"ks": KS, "splits": 5}
 
 
 def cells(quick: bool) -> list[Cell]:
-    """SMK-CAN-187 too: where its file is absent, its cells say so and are left out."""
+    """SMK-CAN-187 too: where its file is absent, its cells say so and are not kept."""
     if quick:
         return [Cell(STAND_INS[1], m) for m in ("paper", "best", "l1")]
     return [Cell(data, m, s) for data in (*STAND_INS, WANTED) for m in METHODS for s in range(5)]
@@ -34,7 +34,7 @@ def run(cell: Cell, order: Order) -> Result:
     except FileNotFoundError:
         if cell.data != WANTED:
             raise
-        return {"absent": True, "points": []}
+        return {"absent": True}
     train, test = data.split(cell.split)
     judge = test_error(data.X[test], data.y[test])
     found = points(cell.method, data.X[train], data.y[train], KS, cell.split, order.quick, judge)
@@ -43,7 +43,7 @@ def run(cell: Cell, order: Order) -> Result:
 
 def draw(results: Sequence[Result], folder: Path, order: Order) -> list[str]:
     """One panel for each table."""
-    here = sorted({r["data"] for r in results if r["points"]})
+    here = sorted({r["data"] for r in results})
     figure, panels = plt.subplots(1, len(here), figsize=(5.4 * len(here), 4.2), layout="constrained", squeeze=False)
     for panel, data in zip(panels.flat, here, strict=True):
         own = [r for r in results if r["data"] == data]
@@ -58,9 +58,9 @@ def draw(results: Sequence[Result], folder: Path, order: Order) -> list[str]:
 def section(results: Sequence[Result]) -> Section:
     """GBFS works there, too."""
     claims, more = [], []
-    absent = any(r.get("absent") for r in results)
+    absent = all(r["data"] != WANTED for r in results)
     for data in (*STAND_INS, WANTED):
-        own = [r for r in results if r["data"] == data and r["points"]]
+        own = [r for r in results if r["data"] == data]
         if not own:
             continue
         for form in ("paper", "best"):

@@ -7,12 +7,13 @@ that library's own units; with 0 features cost nothing. Where ``BINS_APART`` is 
 
 from importlib.util import find_spec
 
-OURS, CEGB = "ours", "lightgbm_cegb"
+OURS, SAMPLED, CEGB = "ours", "ours_sampled", "lightgbm_cegb"
 COMPARED = (OURS, CEGB)  # with as many features
 
 # module: the package it needs, in the order of tables
 PACKAGES = {
     OURS: "frugalboost",
+    SAMPLED: "frugalboost",  # only where columns grow
     CEGB: "lightgbm",
     "lightgbm_plain": "lightgbm",
     "xgboost_hist": "xgboost",

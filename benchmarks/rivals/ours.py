@@ -43,6 +43,7 @@ def train(data: dict[str, Any], setting: dict[str, Any], penalty: float) -> int:
         n_iter_no_change=1,
         tol=0.0,
         screening="auto",
+        new_features=setting.get("new_features", 1.0),
     )
     task = Task(
         train=Rows(data["X"], data["y"]),

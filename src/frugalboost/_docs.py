@@ -55,7 +55,7 @@ screening : {"auto", "exact", "off"}, default="auto"
     with a probability of 1e-6 a fit (see docs/algorithm.md). "off": every column is searched in every node. The model
     is the same.
 new_features : "all", "auto" or float in (0, 1], default="all"
-    How many features that are not owned a tree looks at. A share, or "auto" (5 times the square root of their number,
+    How many features that are not owned a tree looks at. A share, or "auto" (3 times the square root of their number,
     500 at least), makes fits on very wide tables faster and changes the model: for each tree so many are drawn, in
     proportion to what they last gained at a root. All keep a chance, and the root of every 16th to 64th tree looks at
     all of them.
