@@ -1,12 +1,9 @@
 """Our own part of the benchmarks keeps up with the library."""
 
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 lightgbm = pytest.importorskip("lightgbm")
 
