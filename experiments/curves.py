@@ -129,7 +129,7 @@ def draw_curves(axes: Axes, results: Sequence[Result], title: str) -> None:
 
 
 def best_within(results: Sequence[Result], method: str, k: int) -> float | None:
-    """The mean over splits of the error with at most k features: the largest model that small enough."""
+    """The mean over splits of the error with at most k features: the largest model that is small enough."""
     errors = []
     for result in (r for r in results if r["method"] == method):
         fitting = [p for p in result["points"] if 0 < p["n_features"] <= k]
