@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -43,8 +44,9 @@ RESULTS = ROOT / "experiments" / "results"
 def main() -> int:
     options = parsed()
     matplotlib.use("Agg")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that workers are ended, too
     if options.names == ["page"]:
-        return page(options.out or RESULTS)
+        return page(options.out or RESULTS, Order(folder_of(options.data), False))
     names = NAMES if "all" in options.names else tuple(options.names)
     out = options.out or (Path(tempfile.mkdtemp()) if options.quick else RESULTS)
     order = Order(folder_of(options.data), options.quick)
@@ -92,9 +94,7 @@ def one(name: str, out: Path, order: Order, options: argparse.Namespace) -> list
     print(f"{name}: {module.TITLE}", flush=True)
     store = opened(module, name, out, order.quick)
     cells = [c for c in module.cells(order.quick) if wanted(c, options)]
-    if options.again:
-        store.forget(cells)
-    failures = run_all(cells, module.run, order, store, options.jobs)
+    failures = run_all(cells, module.run, order, store, options.jobs, options.again)
     kept = store.results(module.cells(order.quick))
     if kept:
         module.draw(kept, out, order)
@@ -111,13 +111,11 @@ def experiment(name: str) -> ModuleType:
 
 
 def opened(module: ModuleType, name: str, out: Path, quick: bool) -> Store:
-    settings = {key: list(value) if isinstance(value, tuple) else value for key, value in module.SETTINGS.items()}
-    return Store(out / f"{name}.json", settings | {"quick": quick})
+    return Store(out / f"{name}{'.quick' if quick else ''}.json", module.SETTINGS)
 
 
-def page(out: Path) -> int:
+def page(out: Path, order: Order) -> int:
     """Write docs/paper.md from what is kept."""
-    order = Order(None, False)
     images = ROOT / "docs" / "images"
     sections = []
     for name in NAMES:

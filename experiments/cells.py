@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import os
 import platform
-import sys
 import time
 import traceback
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -25,7 +24,7 @@ Result = dict[str, Any]
 
 @dataclass(frozen=True)
 class Cell:
-    """One method on one cut of one table."""
+    """One method on one cut of one table. The split is the seed of everything that is drawn."""
 
     data: str
     method: str
@@ -47,17 +46,18 @@ Work = Callable[[Cell, Order], Result]
 
 
 class Store:
-    """The finished cells of one experiment, in one JSON file that is written anew after each of them."""
+    """The finished cells of one experiment, in one JSON file that is written anew after each of them.
+
+    Results of other settings are put aside under another name, never overwritten.
+    """
 
     def __init__(self, path: Path, settings: dict[str, Any]) -> None:
-        self.path, self._settings = path, settings
+        self.path = path
+        self._settings = json.loads(json.dumps(settings, default=float))  # as a file gives them back
+        self._versions: list[dict[str, str]] = []  # what cells were made with; each has the number of its own
         self._results: dict[Cell, Result] = {}
-        if path.exists():
-            kept = json.loads(path.read_text())
-            if kept["settings"] == settings:
-                self._results = {cell_of(result): result for result in kept["cells"]}
-            else:
-                print(f"  the results in {path} were made with other settings and will be replaced", flush=True)
+        if path.exists() and not self._read():
+            print(f"  the results in {path} were made with other settings", flush=True)
 
     def __contains__(self, cell: Cell) -> bool:
         return cell in self._results
@@ -66,21 +66,30 @@ class Store:
         """Those of the cells that are finished, in the order of the cells."""
         return [self._results[cell] for cell in cells if cell in self._results]
 
-    def forget(self, cells: Iterable[Cell]) -> None:
-        """Run them again."""
-        for cell in cells:
-            self._results.pop(cell, None)
-
     def put(self, cell: Cell, result: Result) -> None:
-        """Keep a result, in a file that is whole at any time."""
-        self._results[cell] = asdict(cell) | result
+        """Keep a result, and whatever another run has kept meanwhile, in a file that is whole at any time."""
+        if self.path.exists() and not self._read():
+            aside = next(p for i in range(1, 1000) if not (p := self.path.with_suffix(f".{i}.json")).exists())
+            os.replace(self.path, aside)
+        if (now := versions()) not in self._versions:
+            self._versions.append(now)
+        self._results[cell] = asdict(cell) | {"versions": self._versions.index(now)} | result
         cells = sorted(self._results, key=lambda c: (c.data, c.method, c.split))
-        about = json.dumps({"settings": self._settings, "versions": versions()}, default=float)
+        about = json.dumps({"settings": self._settings, "versions": self._versions})
         lines = ",\n".join(json.dumps(self._results[c], default=float) for c in cells)
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        beside = self.path.with_suffix(".part")
+        beside = self.path.with_suffix(f".part{os.getpid()}")
         beside.write_text(f'{about[:-1]}, "cells": [\n{lines}\n]}}\n')  # a line for each cell
         os.replace(beside, self.path)
+
+    def _read(self) -> bool:
+        """Take what the file has; False where it was made with other settings."""
+        kept = json.loads(self.path.read_text())
+        if kept["settings"] != self._settings:
+            return False
+        self._versions = kept["versions"]
+        self._results |= {cell_of(result): result for result in kept["cells"]}
+        return True
 
 
 def cell_of(result: Result) -> Cell:
@@ -88,7 +97,7 @@ def cell_of(result: Result) -> Cell:
 
 
 def versions() -> dict[str, str]:
-    """What the results were made with."""
+    """What results are made with."""
     found = {"python": platform.python_version(), "machine": f"{platform.machine()}, {os.cpu_count()} cores"}
     for name in PACKAGES:
         try:
@@ -98,38 +107,52 @@ def versions() -> dict[str, str]:
     return found
 
 
-def run_all(cells: Sequence[Cell], work: Work, order: Order, store: Store, jobs: int) -> list[str]:
-    """Run the cells that are not in the store, some at a time, each on one thread; return what failed.
+def run_all(cells: Sequence[Cell], work: Work, order: Order, store: Store, jobs: int, again: bool = False) -> list[str]:
+    """Run the cells that are not in the store (`again`: all), some at a time, each on one thread; return what failed.
 
-    Ctrl-C or a killed worker loses only the cells under way.
+    Whatever ends the run loses only the cells under way. A worker that is killed takes only those along, too.
     """
-    missing = [cell for cell in cells if cell not in store]
+    missing = [cell for cell in cells if again or cell not in store]
     line = Line(len(cells), len(cells) - len(missing))
     failures: list[str] = []
-    if not missing:
-        return failures
     one_thread()
-    pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"))
+    waiting, under_way = iter(missing), dict[Future[Result | str], Cell]()
+    pool = new_pool(jobs)
     try:
-        under_way = {pool.submit(timed, work, cell, order): cell for cell in missing}
-        for future in as_completed(under_way):
-            cell = under_way[future]
-            try:
-                result = future.result()
-            except BrokenProcessPool as ended:
-                raise SystemExit(f"A worker was killed, perhaps for want of memory, near {cell}. Run again.") from ended
-            if isinstance(result, str):
-                failures.append(f"{cell}: {result}")
-            elif not result.get("absent"):  # data that can't be had now may be there another time
-                store.put(cell, result)
-            line.step(cell, failed=isinstance(result, str))
-    except KeyboardInterrupt:
-        for process in (pool._processes or {}).values():  # else they would finish their cells first
-            process.terminate()
-        raise
+        while True:
+            while len(under_way) < jobs and (cell := next(waiting, None)) is not None:
+                under_way[pool.submit(timed, work, cell, order)] = cell
+            if not under_way:
+                return failures
+            for future in wait(under_way, return_when=FIRST_COMPLETED).done:
+                cell = under_way.pop(future)
+                result = outcome(future)
+                if isinstance(result, str):
+                    failures.append(f"{cell}: {result}")
+                elif not result.get("absent"):  # data that can't be had now may be there another time
+                    store.put(cell, result)
+                line.step(cell, failed=isinstance(result, str))
+                if result == KILLED:
+                    pool.shutdown(wait=False, cancel_futures=True)
+                    pool = new_pool(jobs)
     finally:
+        for process in list((pool._processes or {}).values()):  # else they would finish their cells first
+            process.terminate()
         pool.shutdown(wait=False, cancel_futures=True)
-    return failures
+
+
+KILLED = "a worker was killed while this cell or one beside it ran, perhaps for want of memory"
+
+
+def outcome(future: Future[Result | str]) -> Result | str:
+    try:
+        return future.result()
+    except BrokenProcessPool:
+        return KILLED
+
+
+def new_pool(jobs: int) -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(jobs, mp_context=get_context("spawn"))
 
 
 def one_thread() -> None:
@@ -165,4 +188,4 @@ class Line:
         left = each * (self._total - self._done)
         said = "FAILED" if failed else "done"
         clock = f"{left / 60:.0f} min left" if left > 120 else f"{left:.0f} s left"
-        print(f"  {self._done}/{self._total}  {cell}: {said}; {clock}", flush=True, file=sys.stdout)
+        print(f"  {self._done}/{self._total}  {cell}: {said}; {clock}", flush=True)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 
+from experiments import ours
 from experiments.cells import Result
-from experiments.ours import Effort, best_path, paper_path
+from experiments.ours import Best, Effort, best_path, paper_path
+from experiments.pages import Claim, percent
 from frugalboost import baselines
 
 KS = (2, 5, 10, 20, 50, 100)
 OURS = ("paper", "best")
+FOREST = {"trees": 2000, "tuning_trees": 50}
+SETTINGS = ours.SETTINGS | {"ks": KS, "forest": FOREST}
 TITLES = {
     "paper": "GBFS, as in the paper",
     "best": "GBFS, newton leaves and selling back",
@@ -42,19 +46,20 @@ def sizes(n_columns: int, quick: bool = False) -> tuple[int, ...]:
     return tuple(k for k in (KS[1:4:2] if quick else KS) if k < n_columns)
 
 
-def rival(method: str, seed: int, quick: bool) -> baselines.Baseline:
-    """A selector that is not ours."""
-    trees = {"trees": 100, "tuning_trees": 20} if quick else {"trees": 2000, "tuning_trees": 50}
+def rival(method: str, seed: int, quick: bool, splits: int = 5) -> baselines.Baseline:
+    """A selector that is not ours. Without splits L1 gives its largest model of at most k features."""
+    trees = {"trees": 100, "tuning_trees": 20} if quick else FOREST
+    splits, count = (min(splits, 1), 20) if quick else (splits, max(KS))
     makers: dict[str, Callable[[], baselines.Baseline]] = {
-        "l1": lambda: baselines.L1Logistic(seed=seed, count=max(KS)),
+        "l1": lambda: baselines.L1Logistic(seed=seed, count=count, splits=splits),
         "forest": lambda: baselines.RandomForestSelection(seed=seed, **trees),
-        "mrmr": lambda: baselines.MRMR(seed=seed, count=max(KS)),
-        "hsic": lambda: baselines.HSICLasso(seed=seed, count=max(KS)),
+        "mrmr": lambda: baselines.MRMR(seed=seed, count=count),
+        "hsic": lambda: baselines.HSICLasso(seed=seed, count=count),
     }
     return makers[method]()
 
 
-def test_error(X: np.ndarray, y: np.ndarray) -> Judge:
+def by_prediction(X: np.ndarray, y: np.ndarray) -> Judge:
     """Judge models by their own predictions."""
 
     def judge(model: Any, k: int | None) -> float:
@@ -64,7 +69,7 @@ def test_error(X: np.ndarray, y: np.ndarray) -> Judge:
     return judge
 
 
-def points(
+def fitted(
     method: str,
     X: np.ndarray,
     y: np.ndarray,
@@ -73,40 +78,44 @@ def points(
     quick: bool,
     judge: Judge,
     effort: Effort | None = None,
-) -> list[Point]:
+    l1_splits: int = 5,
+) -> Result:
     """Fit a selector and judge it at each number of features; `effort` is that of the paper's form."""
     if method == "paper":
-        models = paper_path(X, y, seed, Effort.of(quick) if quick or effort is None else effort)
+        models = paper_path(X, y, seed, ours.QUICK[0] if quick else effort or Effort())
         found = [(model, {"mu": model.mu_, "depth": model.max_depth, "trees": model.max_iter}) for model in models]
-        return [point(judge(m, None), m.selected_features_, **about) for m, about in found]
+        return {"points": [point(judge(m, None), m.selected_features_, **about) for m, about in found]}
     if method == "best":
-        path = best_path(X, y, ks, seed, quick)
-        return [point(judge(model, None), model.selected_features_, k=k) for k, model in path.items()]
-    model = rival(method, seed, quick).fit(X, y)
-    return [point(judge(model, k), model.features(k), k=k) for k in ks]
+        path = best_path(X, y, ks, seed, ours.QUICK[1] if quick else Best())
+        return {"points": [point(judge(model, None), model.selected_features_, k=k) for k, model in path.items()]}
+    model = rival(method, seed, quick, l1_splits).fit(X, y)
+    points = [point(judge(model, k), model.features(k), k=k) for k in ks]
+    return {"points": points} | ({"solver": model.solver_} if isinstance(model, baselines.HSICLasso) else {})
 
 
 def point(error: float, features: np.ndarray, **about: Any) -> Point:
-    """One model; names of columns are kept, so that what was selected can be looked at."""
+    """One model; what it selected is kept, so that it can be looked at."""
     chosen = [int(f) for f in features]
     return {**about, "n_features": len(chosen), "error": error, "features": chosen if len(chosen) <= 200 else None}
 
 
-def mean_curve(results: Iterable[Result]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def mean_curve(results: Sequence[Result]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Mean number of features, mean error and its standard error over the splits; a point for each k or mu."""
-    by_place = list(zip(*(result["points"] for result in results), strict=True))
-    features = np.array([np.mean([p["n_features"] for p in place]) for place in by_place])
-    errors = np.array([np.mean([p["error"] for p in place]) for place in by_place])
-    spread = [
-        np.std([p["error"] for p in place], ddof=1) / len(place) ** 0.5 if len(place) > 1 else 0.0 for place in by_place
-    ]
-    return features, errors, np.array(spread)
+    places = list(zip(*(result["points"] for result in results), strict=True))
+    features = np.array([np.mean([p["n_features"] for p in place]) for place in places])
+    errors = np.array([[p["error"] for p in place] for place in places])
+    spread = errors.std(axis=1, ddof=1) / errors.shape[1] ** 0.5 if errors.shape[1] > 1 else np.zeros(len(errors))
+    return features, errors.mean(axis=1), spread
+
+
+def of(results: Sequence[Result], method: str) -> list[Result]:
+    return [r for r in results if r["method"] == method]
 
 
 def draw_curves(axes: Axes, results: Sequence[Result], title: str) -> None:
-    """One line for each method; bars are standard errors over the splits."""
+    """One line for each method; bars are standard errors over the splits, where there are several."""
     for method in TITLES:
-        own = [r for r in results if r["method"] == method]
+        own = of(results, method)
         if not own:
             continue
         features, errors, spread = mean_curve(own)
@@ -115,7 +124,7 @@ def draw_curves(axes: Axes, results: Sequence[Result], title: str) -> None:
         axes.errorbar(
             features[order],
             100 * errors[order],
-            100 * spread[order],
+            100 * spread[order] if len(own) > 1 else None,
             label=TITLES[method],
             color=COLOURS[method],
             marker="o" if method in OURS else ".",
@@ -128,31 +137,75 @@ def draw_curves(axes: Axes, results: Sequence[Result], title: str) -> None:
     axes.grid(alpha=0.25)
 
 
-def best_within(results: Sequence[Result], method: str, k: int) -> float | None:
-    """The mean over splits of the error with at most k features: the largest model that is small enough."""
-    errors = []
-    for result in (r for r in results if r["method"] == method):
-        fitting = [p for p in result["points"] if 0 < p["n_features"] <= k]
+def against_rivals(said: str, results: Sequence[Result], form: str, rivals: Sequence[str], margin: float) -> Claim:
+    """Whether a form of ours is no worse than the best rival, by more than a margin, at each of its own sizes.
+
+    A rival's error at a size between its own is interpolated along the logarithm. Only splits that all have count.
+    """
+    here = [m for m in rivals if of(results, m)]
+    splits = [{r["split"] for r in of(results, m)} for m in (form, *here)]
+    common = set.intersection(*splits)
+    if not here or not common:
+        return Claim(said, "not compared yet", None)
+    curves = {m: mean_curve([r for r in of(results, m) if r["split"] in common]) for m in (form, *here)}
+    worse, at = [], []
+    for size, error in zip(*curves[form][:2], strict=True):
+        others = {m: e for m in here if (e := interpolated(curves[m], size)) is not None}
+        if size < 0.5 or not others:
+            continue
+        at.append(f"{size:.3g}")
+        best = min(others, key=others.__getitem__)
+        if error > others[best] + margin:
+            worse.append(
+                f"{percent(error)} against {percent(others[best])} ({TITLES[best].split(',')[0]}) at {size:.3g}"
+            )
+    if not at:
+        return Claim(said, "not compared yet", None)
+    return Claim(said, "; ".join(worse) or f"at {', '.join(at)} features", not worse)
+
+
+def interpolated(curve: tuple[np.ndarray, np.ndarray, np.ndarray], size: float) -> float | None:
+    """The error at a size within the range of a curve, or next to its ends."""
+    features, errors, _ = curve
+    used = features >= 0.5
+    if not used.any() or not features[used].min() / 1.5 <= size <= features[used].max() * 1.5:
+        return None
+    order = np.argsort(features[used], kind="stable")
+    return float(np.interp(np.log(size), np.log(features[used][order]), errors[used][order]))
+
+
+def best_within(results: Sequence[Result], method: str, k: int) -> tuple[float, float] | None:
+    """The mean over splits of the error with at most k features, and of their number: the largest model that fits."""
+    found = []
+    for result in of(results, method):
+        fitting = [p for p in result["points"] if p["n_features"] <= k]
         if not fitting:
             return None
-        errors.append(max(fitting, key=lambda p: p["n_features"])["error"])
-    return float(np.mean(errors)) if errors else None
+        largest = max(fitting, key=lambda p: p["n_features"])
+        found.append((largest["error"], largest["n_features"]))
+    if not found:
+        return None
+    error, features = np.mean(found, axis=0)
+    return float(error), float(features)
 
 
-def table(results: Sequence[Result], ks: Sequence[int]) -> list[str]:
+def table(results: Sequence[Result], ks: Sequence[int], seconds: bool = True) -> list[str]:
     """Errors in percent with at most k features, as a Markdown table; the best of a column is bold."""
-    rows = {m: [best_within(results, m, k) for k in ks] for m in TITLES if any(r["method"] == m for r in results)}
-    lines = ["| test error, % | " + " | ".join(f"{k}" for k in ks) + " | seconds |", "|---|" + "---:|" * (len(ks) + 1)]
-    lowest = [min((row[i] for row in rows.values() if row[i] is not None), default=None) for i in range(len(ks))]
+    rows = {m: [best_within(results, m, k) for k in ks] for m in TITLES if of(results, m)}
+    head = [f"{k}" for k in ks] + (["seconds"] if seconds else [])
+    lines = ["| test error, % (features) | " + " | ".join(head) + " |", "|---|" + "---:|" * len(head)]
+    lowest = [min((row[i][0] for row in rows.values() if row[i] is not None), default=None) for i in range(len(ks))]
     for method, row in rows.items():
-        shown = [cell(value, low) for value, low in zip(row, lowest, strict=True)]
-        seconds = np.mean([r["seconds"] for r in results if r["method"] == method])
-        lines.append(f"| {TITLES[method]} | " + " | ".join(shown) + f" | {seconds:.0f} |")
+        texts = [shown(value, k, low) for value, k, low in zip(row, ks, lowest, strict=True)]
+        if seconds:
+            texts.append(f"{np.mean([r['seconds'] for r in of(results, method)]):.0f}")
+        lines.append(f"| {TITLES[method]} | " + " | ".join(texts) + " |")
     return lines
 
 
-def cell(value: float | None, lowest: float | None) -> str:
+def shown(value: tuple[float, float] | None, k: int, lowest: float | None) -> str:
     if value is None:
         return "-"
-    text = f"{100 * value:.2f}"
-    return f"**{text}**" if value == lowest else text
+    error, features = value
+    text = f"**{100 * error:.2f}**" if error == lowest else f"{100 * error:.2f}"
+    return text if round(features, 1) == k else f"{text} ({features:.3g})"

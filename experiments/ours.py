@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -12,25 +12,33 @@ from sklearn.model_selection import StratifiedShuffleSplit, train_test_split
 from frugalboost import GBFSClassifier, gbfs_path
 
 MUS = tuple(float(mu) for mu in 2.0 ** np.linspace(-3, 9, 10))  # the paper's range, in its absolute units
-DEPTHS = (3, 4, 5, 6)
-SPLITS = 5
 PATIENCE = 50  # iterations without a lower validation loss, after which a fit that looks for one ends
-ENOUGH = 50  # validation rows; fewer can't say when to stop
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is tried; the quick form tries little."""
+    """How much the paper's form tries; learning rate 0.1 throughout."""
 
     trees: int = 2000
-    depths: tuple[int, ...] = DEPTHS
-    splits: int = SPLITS
+    depths: tuple[int, ...] = (3, 4, 5, 6)
+    splits: int = 5
     mus: tuple[float, ...] = MUS
 
-    @classmethod
-    def of(cls, quick: bool) -> Effort:
-        """All, or little."""
-        return cls(trees=100, depths=(4,), splits=1, mus=MUS[::3]) if quick else cls()
+
+@dataclass(frozen=True)
+class Best:
+    """How the best form is made."""
+
+    trees: int = 2000
+    depths: tuple[int, ...] = (4, 6)
+    models: int = 5  # whose mean is the last fit
+    min_samples_leaf: int = 5
+    enough: int = 50  # validation rows; fewer can't say when to stop
+    few_trees: int = 100  # where they can't
+
+
+QUICK = Effort(trees=100, depths=(4,), splits=1, mus=MUS[::3]), Best(trees=100, depths=(4,), models=1)
+SETTINGS = {"paper": asdict(Effort()), "best": asdict(Best()), "patience": PATIENCE}
 
 
 def paper_model(mu: float, depth: int, trees: int, **more: Any) -> GBFSClassifier:
@@ -39,53 +47,50 @@ def paper_model(mu: float, depth: int, trees: int, **more: Any) -> GBFSClassifie
     return GBFSClassifier(mu, max_depth=depth, max_iter=trees, **(settings | more))
 
 
-def tuned(mu: float, X: np.ndarray, y: np.ndarray, seed: int, effort: Effort, **more: Any) -> GBFSClassifier:
+def tuned(mu: float, X: np.ndarray, y: np.ndarray, seed: int, effort: Effort) -> GBFSClassifier:
     """One mu; depth and number of trees by the mean validation loss over random 80/20 splits, then all rows."""
     cuts = list(StratifiedShuffleSplit(effort.splits, test_size=0.2, random_state=seed).split(X, y))
     found = []
     for depth in effort.depths:
+        model = paper_model(mu, depth, effort.trees, early_stopping=True, n_iter_no_change=PATIENCE)
         losses, trees = [], []
         for train, valid in cuts:
-            model = paper_model(mu, depth, effort.trees, early_stopping=True, n_iter_no_change=PATIENCE, **more).fit(
-                X[train], y[train], X_val=X[valid], y_val=y[valid]
-            )
-            losses.append(model.history_["validation_loss"][model.best_iteration_])
+            model.fit(X[train], y[train], X_val=X[valid], y_val=y[valid])
+            losses.append(validation_loss(model))
             trees.append(model.best_iteration_)
         found.append((float(np.mean(losses)), depth, max(1, round(float(np.mean(trees))))))
     _, depth, trees = min(found)
-    return paper_model(mu, depth, trees, **more).fit(X, y)
+    return paper_model(mu, depth, trees).fit(X, y)
 
 
-def paper_path(X: np.ndarray, y: np.ndarray, seed: int, effort: Effort, **more: Any) -> list[GBFSClassifier]:
-    """A model for each of the paper's mu."""
-    return [tuned(mu, X, y, seed, effort, **more) for mu in effort.mus]
+def paper_path(X: np.ndarray, y: np.ndarray, seed: int, effort: Effort) -> list[GBFSClassifier]:
+    """A model for each mu."""
+    return [tuned(mu, X, y, seed, effort) for mu in effort.mus]
 
 
-def best_path(X: np.ndarray, y: np.ndarray, ks: Sequence[int], seed: int, quick: bool) -> dict[int, GBFSClassifier]:
+def best_path(X: np.ndarray, y: np.ndarray, ks: Sequence[int], seed: int, best: Best) -> dict[int, GBFSClassifier]:
     """Newton leaves; buy, sell back down to k, refit; the mean of five models of one set of features.
 
-    A fifth of the rows says when to stop and which of two depths is better, where that is at least 50 rows; fewer rows
-    can't, and 100 trees of depth 4 are fitted to all of them.
+    A fifth of the rows chooses depth and number of trees, then all rows are used. Fewer than 50 such rows can't choose:
+    then 100 trees of depth 4 are fitted to all rows.
     """
     ks = sorted(ks)
-    if len(y) // 5 < ENOUGH:
-        models = by_number(X, y, ks, GBFSClassifier(max_iter=100, min_samples_leaf=5, n_jobs=1))
+    shared: dict[str, Any] = {"min_samples_leaf": best.min_samples_leaf, "random_state": seed, "n_jobs": 1}
+    if len(y) // 5 < best.enough:
+        models = by_number(X, y, ks, GBFSClassifier(max_iter=best.few_trees, **shared))
         return dict(zip(ks, models, strict=True))
     train, valid = train_test_split(np.arange(len(y)), test_size=0.2, stratify=y, random_state=seed)
-    rows = {"X_val": X[valid], "y_val": y[valid]}
-    paths = []
-    for depth in (4,) if quick else (4, 6):
+    found = []
+    for depth in best.depths:
         model = GBFSClassifier(
-            max_depth=depth,
-            max_iter=100 if quick else 500,
-            min_samples_leaf=5,
-            early_stopping=True,
-            average=1 if quick else 5,
-            random_state=seed,
-            n_jobs=1,
+            max_depth=depth, max_iter=best.trees, early_stopping=True, n_iter_no_change=PATIENCE, **shared
         )
-        paths.append(by_number(X[train], y[train], ks, model, **rows))
-    return {k: min((path[i] for path in paths), key=validation_loss) for i, k in enumerate(ks)}
+        path = by_number(X[train], y[train], ks, model, X_val=X[valid], y_val=y[valid])
+        most = max(m.best_iteration_ for m in path)
+        found.append((float(np.mean([validation_loss(m) for m in path])), depth, max(most, 1)))
+    _, depth, trees = min(found)
+    last = GBFSClassifier(max_depth=depth, max_iter=trees, average=best.models, **shared)
+    return dict(zip(ks, by_number(X, y, ks, last), strict=True))
 
 
 def by_number(

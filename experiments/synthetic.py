@@ -46,7 +46,7 @@ def judged(features: np.ndarray, answer: np.ndarray, y: np.ndarray) -> Result:
     return {"features": [NAMES[f] for f in sorted(features)], "error": float(np.mean(answer != y))}
 
 
-def draw(results: Sequence[Result], folder: Path, order: Order) -> list[str]:
+def draw(results: Sequence[Result], folder: Path, order: Order) -> None:
     """Both panels: what each method makes of the three features, in the plane of the first two."""
     X, y = make_nonlinear(ROWS["test"], seed=1)
     figure, panels = plt.subplots(1, 2, figsize=(8.4, 4.2), layout="constrained", sharex=True, sharey=True)
@@ -54,14 +54,15 @@ def draw(results: Sequence[Result], folder: Path, order: Order) -> list[str]:
         shade(panel, method)
         for label, colour in ((0, "#4c72b0"), (1, "#c44e52")):
             panel.scatter(*X[y == label, :2].T, s=6, color=colour, label=f"class {label}")
-        own = next(r for r in results if r["method"] == method)
+        own = next((r for r in results if r["method"] == method), None)
+        if own is None:
+            continue
         panel.set(title=f"{title}: keeps {', '.join(own['features']) or 'nothing'}; {percent(own['error'])} wrong")
         panel.set(xlabel="x", aspect="equal")
     panels[0].set_ylabel("y")
     panels[0].legend(loc="upper right", fontsize=8)
     figure.savefig(folder / "paper_synthetic.png", dpi=110)
     plt.close(figure)
-    return ["paper_synthetic.png"]
 
 
 def shade(panel: Any, method: str) -> None:
@@ -80,8 +81,8 @@ def shade(panel: Any, method: str) -> None:
 def section(results: Sequence[Result]) -> Section:
     """The claims about this figure."""
     of = {m: [r for r in results if r["method"] == m] for m in ("paper", "best", "l1")}
-    error = {m: float(np.mean([r["error"] for r in own])) for m, own in of.items()}
-    two = all(len(r["features"]) == 2 for m in ("paper", "best") for r in of[m])
+    error = {m: float(np.mean([r["error"] for r in own])) for m, own in of.items() if own}
+    two = all(len(r["features"]) == 2 for r in of["paper"])
     kept = sorted({" and ".join(r["features"]) for r in of["paper"]})
     return Section(
         TITLE,

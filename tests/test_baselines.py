@@ -282,6 +282,14 @@ def test_errors_of_the_path_are_those_of_the_splits(fitted):
     assert model.path_[place + 1][1] == pytest.approx(np.mean(errors))
 
 
+def test_without_splits_the_largest_model_is_taken():
+    model = L1Logistic(splits=0).fit(X, Y)
+    counts = [n for n, _ in model.path_]
+    assert np.isnan([error for _, error in model.path_]).all()
+    for k in (0, 1, 3, 7, X.shape[1]):
+        assert len(model.features(k)) == max(n for n in counts if n <= k)
+
+
 def test_the_path_ends_after_count():
     short = L1Logistic(count=2, splits=2).fit(X, Y)
     assert short.path_[-1][0] > 4

@@ -1,6 +1,8 @@
 """The machinery of experiments: cells are kept, stopped runs go on, failures are told; and quick forms of two."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +13,7 @@ from conftest import data_folder
 
 pytest.importorskip("matplotlib")
 from experiments.cells import Cell, Order, Store, run_all
-from experiments.curves import best_within, mean_curve, table
+from experiments.curves import against_rivals, best_within, mean_curve, table
 from experiments.pages import Claim, Section, markdown
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -39,15 +41,42 @@ def test_finished_cells_are_kept_and_not_run_again(tmp_path, capsys):
     assert run_all(cells(0, 1), refused, ORDER, again, jobs=1) == []
     assert [r["value"] for r in again.results(cells(1, 0, 7))] == [2, 0]
     kept = json.loads(path.read_text())
-    assert kept["versions"]["frugalboost"]
+    assert kept["versions"][kept["cells"][0]["versions"]]["frugalboost"]
     assert "2/2" in capsys.readouterr().out
 
 
-def test_other_settings_are_other_results(tmp_path):
+def test_other_settings_are_other_results_and_nothing_is_lost(tmp_path):
     path = tmp_path / "one.json"
-    Store(path, {"trees": 1}).put(Cell("a", "b"), {"value": 1})
-    assert Cell("a", "b") in Store(path, {"trees": 1})
-    assert Cell("a", "b") not in Store(path, {"trees": 2})
+    Store(path, {"trees": (1, 2), "deep": {"mus": (0.5,)}}).put(Cell("a", "b"), {"value": 1})
+    assert Cell("a", "b") in Store(path, {"trees": (1, 2), "deep": {"mus": (0.5,)}})
+    other = Store(path, {"trees": 2})
+    assert Cell("a", "b") not in other
+    assert json.loads(path.read_text())["cells"][0]["value"] == 1  # only looked at so far
+    other.put(Cell("a", "b"), {"value": 2})
+    assert json.loads(path.read_text())["cells"][0]["value"] == 2
+    assert json.loads((tmp_path / "one.1.json").read_text())["cells"][0]["value"] == 1
+
+
+def test_two_runs_keep_each_others_cells(tmp_path):
+    path = tmp_path / "one.json"
+    first, second = Store(path, {}), Store(path, {})
+    first.put(Cell("a", "b"), {"value": 1})
+    second.put(Cell("c", "d"), {"value": 2})
+    assert [r["value"] for r in Store(path, {}).results([Cell("a", "b"), Cell("c", "d")])] == [1, 2]
+
+
+def killed(cell, order):
+    if cell.split == 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return {"value": cell.split}
+
+
+def test_a_killed_worker_does_not_end_the_run(tmp_path):
+    store = Store(tmp_path / "one.json", {})
+    failures = run_all(cells(0, 1, 2), killed, ORDER, store, jobs=1)
+    assert len(failures) == 1
+    assert "split 0: a worker was killed" in failures[0]
+    assert [r["value"] for r in store.results(cells(1, 2))] == [1, 2]
 
 
 def test_a_failed_cell_does_not_take_the_others_along(tmp_path):
@@ -59,11 +88,10 @@ def test_a_failed_cell_does_not_take_the_others_along(tmp_path):
     assert Cell("broken", "m") not in store
 
 
-def test_forgotten_cells_run_again(tmp_path):
+def test_finished_cells_run_again_where_asked(tmp_path):
     store = Store(tmp_path / "one.json", {})
     store.put(Cell("table", "method", 4), {"value": -1})
-    store.forget(cells(4))
-    run_all(cells(4), doubled, ORDER, store, jobs=1)
+    run_all(cells(4), doubled, ORDER, store, jobs=1, again=True)
     assert store.results(cells(4))[0]["value"] == 8
 
 
@@ -78,15 +106,31 @@ def test_curves_are_means_over_splits():
     np.testing.assert_allclose(features, [2, 4])
     np.testing.assert_allclose(errors, [0.3, 0.15])
     np.testing.assert_allclose(spread, [0.1, 0.05])
-    assert best_within(results, "l1", 4) == pytest.approx(0.25)  # 0.4 of the first split, 0.1 of the second
+    assert best_within(results, "l1", 4) == (pytest.approx(0.25), 2.5)  # 0.4 with 2, and 0.1 with 3 features
     assert best_within(results, "l1", 1) is None
     assert best_within(results, "forest", 4) is None
 
 
 def test_the_best_of_a_column_is_bold():
-    lines = table([result("l1", 0, (2, 0.4)), result("forest", 0, (2, 0.3))], [1, 2])
-    assert lines[2].startswith("| L1 logistic regression | - | 40.00 |")
-    assert "| - | **30.00** |" in lines[3]
+    lines = table([result("l1", 0, (2, 0.4)), result("forest", 0, (2, 0.3))], [1, 2, 5])
+    assert lines[2].startswith("| L1 logistic regression | - | 40.00 | 40.00 (2) |")
+    assert "| - | **30.00** | **30.00** (2) |" in lines[3]
+
+
+def test_forms_are_compared_at_their_own_sizes():
+    rival = result("l1", 0, (1, 0.4), (4, 0.2))  # 0.3 at 2, by the logarithm
+    for error, holds in ((0.3, True), (0.305, True), (0.32, False)):
+        claim = against_rivals("", [rival, result("paper", 0, (0, 0.5), (2, error))], "paper", ["l1", "forest"], 0.01)
+        assert claim.holds is holds
+        assert ("32 % against 30 %" in claim.found) is not holds
+        assert "at 2" in claim.found
+
+
+def test_what_can_not_be_compared_is_not_judged():
+    far = [result("l1", 0, (50, 0.1)), result("paper", 0, (2, 0.3))]
+    other_split = [result("l1", 1, (2, 0.1)), result("paper", 0, (2, 0.3))]
+    for results in (far, other_split, far[1:]):
+        assert against_rivals("", results, "paper", ["l1"], 0.0).holds is None
 
 
 def test_sections_say_what_does_not_hold():
@@ -104,7 +148,7 @@ def command(*words):
 def test_the_synthetic_experiment_in_its_quick_form(tmp_path):
     ended = command("synthetic", "--quick", "--out", str(tmp_path))
     assert ended.returncode == 0, ended.stderr
-    found = {c["method"]: c for c in json.loads((tmp_path / "synthetic.json").read_text())["cells"]}
+    found = {c["method"]: c for c in json.loads((tmp_path / "synthetic.quick.json").read_text())["cells"]}
     assert found["paper"]["error"] == 0
     assert len(found["paper"]["features"]) == 2
     assert found["l1"]["error"] > 0.2
@@ -117,7 +161,7 @@ def test_spam_in_its_quick_form(tmp_path):
         pytest.skip("the data folder is absent; set FRUGALBOOST_DATA to its path")
     ended = command("benchmark", "--only", "spam", "--quick", "--data", str(folder), "--out", str(tmp_path))
     assert ended.returncode == 0, ended.stderr
-    found = {c["method"]: c for c in json.loads((tmp_path / "benchmark.json").read_text())["cells"]}
+    found = {c["method"]: c for c in json.loads((tmp_path / "benchmark.quick.json").read_text())["cells"]}
     assert set(found) == {"paper", "best", "l1", "forest"}
     assert found["best"]["rows"] == [3681, 920, 57]
     for points in (found["best"]["points"], found["forest"]["points"]):

@@ -33,14 +33,15 @@ class GroupLasso(Path):
         The most features that will be asked for: the path ends at a model of more than twice as many. None: it is
         followed to the end.
     splits : int, default=5
-        How many random splits.
+        How many random splits. 0: none, and the model for k is the largest of at most k features.
     seed : int, default=0
         Decides the splits.
 
     Attributes
     ----------
     path_ : list of (int, float)
-        The number of features and the mean error on held-out rows of each model; the first has no feature.
+        The number of features and the mean error on held-out rows (NaN without splits) of each model; the first has no
+        feature.
     classes_, n_features_in_ : ndarray, int
         As in :class:`Baseline`.
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils._param_validation import Interval
 
 from frugalboost.baselines.baseline import POSITIVE, Baseline
 from frugalboost.baselines.rows import Floats, Places, Rows, random_splits, varied
@@ -76,10 +78,15 @@ class Path(Baseline):
     """Keeps a model for each penalty. The one for k is the best of those with at most k features.
 
     The best has the lowest mean error on a fifth of the rows held out, over random splits, with the same penalty;
-    among equals it is the one with the weakest penalty: with few features many models predict one class only.
+    among equals it is the one with the weakest penalty: with few features many models predict one class only. Without
+    splits it is the largest.
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {**Baseline._parameter_constraints, "count": [POSITIVE, None]}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **Baseline._parameter_constraints,
+        "count": [POSITIVE, None],
+        "splits": [Interval(Integral, 0, None, closed="left")],
+    }
 
     count: int | None
     splits: int
@@ -110,6 +117,8 @@ class Path(Baseline):
 
     def _errors(self, rows: Rows, penalties: Floats) -> Floats:
         """Mean error on held-out rows, without any column and for each penalty."""
+        if self.splits == 0:
+            return np.full(len(penalties) + 1, np.nan)
         errors = []
         for train, held_out in random_splits(rows, self.splits, self.seed):
             standard = Standard.of(train)
@@ -123,7 +132,7 @@ class Path(Baseline):
         return mean
 
     def _chosen(self, k: int) -> Linear:
-        errors = [error if n <= k else np.inf for n, error in self.path_]
+        errors = [(-n if self.splits == 0 else error) if n <= k else np.inf for n, error in self.path_]
         return self._models[len(errors) - 1 - int(np.argmin(errors[::-1]))]
 
     def _features(self, k: int) -> Places:
