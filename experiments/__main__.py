@@ -22,7 +22,7 @@ from types import ModuleType
 
 import matplotlib
 
-from experiments.cells import Cell, Order, Store, run_all
+from experiments.cells import Cell, Order, Store, cell_of, run_all
 from experiments.pages import write
 from experiments.words import INTRODUCTION
 
@@ -117,16 +117,20 @@ def opened(module: ModuleType, name: str, out: Path, quick: bool) -> Store:
 def page(out: Path, order: Order) -> int:
     """Write docs/paper.md from what is kept."""
     images = ROOT / "docs" / "images"
-    sections = []
+    sections, missing = [], []
     for name in NAMES:
         module = experiment(name)
-        kept = opened(module, name, out, False).results(module.cells(False))
-        if not kept:
-            print(f"{name}: nothing is kept in {out}, left out of the page")
-            continue
-        module.draw(kept, images, order)
-        sections.append(module.section(kept))
-    write(ROOT / "docs" / "paper.md", INTRODUCTION, sections)
+        cells = module.cells(False)
+        kept = opened(module, name, out, False).results(cells)
+        found = {cell_of(result) for result in kept}
+        open_cells = [c for c in cells if c not in found and c.data not in getattr(module, "OPTIONAL", ())]
+        if open_cells:
+            missing.append(f"{name} (without {len(open_cells)} of its cells)")
+        if kept:
+            module.draw(kept, images, order)
+            sections.append(module.section(kept))
+    unfinished = f"\nUnfinished: {', '.join(missing)}.\n" if missing else ""
+    write(ROOT / "docs" / "paper.md", INTRODUCTION + unfinished, sections)
     return 0
 
 

@@ -17,6 +17,7 @@ from frugalboost import datasets
 TITLE = "More columns than rows (Figure 6)"
 STAND_INS = ("microarray_chowdary", "microarray_singh")
 WANTED = "smk_can_187"
+OPTIONAL = (WANTED,)  # a page is whole without it
 RIVALS = ("l1", "forest", "mrmr", "hsic")
 KS = (2, 5, 10, 20, 50)
 MARGIN = 0.02

@@ -174,7 +174,7 @@ def test_bad_input_is_refused_with_a_sentence(name):
         model.fit(np.where(X > 2, np.nan, X), Y)
     assert not hasattr(model, "classes_")
     with pytest.raises(ValueError, match="'splits' parameter"):
-        model.set_params(splits=0).fit(X, Y)
+        model.set_params(splits=-1).fit(X, Y)
 
 
 @every
