@@ -50,7 +50,11 @@ def main() -> int:
     names = NAMES if "all" in options.names else tuple(options.names)
     out = options.out or (Path(tempfile.mkdtemp()) if options.quick else RESULTS)
     order = Order(folder_of(options.data), options.quick)
-    failures = [line for name in names for line in one(name, out, order, options)]
+    try:
+        failures = [line for name in names for line in one(name, out, order, options)]
+    except KeyboardInterrupt:
+        print(f"stopped; finished cells are in {out}, and the same command goes on from there", file=sys.stderr)
+        return 130
     print(f"results are in {out}")
     for line in failures:
         print(f"failed: {line}", file=sys.stderr)
