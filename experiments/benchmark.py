@@ -32,7 +32,7 @@ SETTINGS = curves.SETTINGS
 
 
 def cells(quick: bool) -> list[Cell]:
-    """Cheap ones first."""
+    """Table by table, as in the paper."""
     if quick:
         return [Cell("spam", method) for method in ("paper", "best", "l1", "forest")]
     found = []

@@ -30,7 +30,7 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]
     Attributes
     ----------
     largest_rows : int or None
-        Experiments don't run it on more rows than this; None: there is no limit. Of the class.
+        On more rows than this it takes very long or much memory, but is not refused; None: it scales. Of the class.
     classes_ : ndarray of shape (2,)
         The labels.
     n_features_in_ : int
