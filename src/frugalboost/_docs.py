@@ -92,7 +92,7 @@ verbose : int, default=0
 """
 
 ATTRIBUTES = """\
-support_ : ndarray of shape (n_features_in_,)
+support_ : ndarray of shape (n_features,)
     Which features are owned at the best iteration.
 selected_features_ : ndarray
     The same as column numbers, in order of purchase.
@@ -113,7 +113,7 @@ n_iter_, best_iteration_ : int
     Iterations run, and how many of them predictions use.
 stop_reason_ : str
     "max_iter", "converged" (no split pays any more) or "early_stopping".
-feature_importances_ : ndarray of shape (n_features_in_,)
+feature_importances_ : ndarray of shape (n_features,)
     Sum of the raw gains of each feature's splits, prices apart.
 history_ : dict of lists
     For every iteration, and for the start value as entry 0: "iteration", "train_loss", "validation_loss" (NaN without

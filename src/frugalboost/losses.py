@@ -184,7 +184,7 @@ class Huber(BuiltIn):
     Parameters
     ----------
     delta : float or None, default=None
-        Where the loss turns linear, in units of y. None: the 0.9-quantile of |y - median(y)|.
+        Where the loss turns linear, in units of y. None: the 0.9-quantile of ``|y - median(y)|``.
 
     Examples
     --------

@@ -260,12 +260,12 @@ class SelectionPath:
         return {self.parameter: self.values} | {name: getattr(self, name) for name in names}
 
     def plot(self, **options: Any) -> Any:
-        """Draw loss or score against the number or price of features; see :class:`~frugalboost.SelectionPathDisplay`.
+        """Draw loss or score against the number or price of features.
 
         Parameters
         ----------
         **options
-            Passed to ``SelectionPathDisplay.from_path``.
+            Passed to :meth:`~frugalboost.plotting.SelectionPathDisplay.from_path`.
 
         Returns
         -------

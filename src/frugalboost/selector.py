@@ -28,7 +28,7 @@ class Selector(SelectorMixin):  # type: ignore[misc]
         Returns
         -------
         ndarray, data frame or sparse matrix
-            The selected columns, in the order of the table, as :meth:`set_output` says.
+            The selected columns, in the order of the table, as ``set_output`` says.
 
         Examples
         --------

@@ -62,13 +62,13 @@ class StabilitySelection(Selector, MetaEstimatorMixin, BaseEstimator):  # type: 
 
     Attributes
     ----------
-    frequency_ : ndarray of shape (n_features_in_,)
+    frequency_ : ndarray of shape (n_features,)
         The share of halves that bought each feature.
-    frequencies_ : ndarray of shape (n_mus, n_features_in_)
+    frequencies_ : ndarray of shape (n_mus, n_features)
         The same for each mu: stability paths.
     mus_ : ndarray
         The values of mu, falling.
-    support_ : ndarray of shape (n_features_in_,)
+    support_ : ndarray of shape (n_features,)
         Which features are stable.
     bags_ : tuple of tuples or None
         Columns of each bag, where prices have bags; None otherwise.

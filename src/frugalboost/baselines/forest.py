@@ -43,7 +43,7 @@ class RandomForestSelection(Ranked):
     ----------
     ranking_ : ndarray of int
         Columns by falling importance; those of importance 0 are left out.
-    importances_ : ndarray of shape (n_features_in_,)
+    importances_ : ndarray of shape (n_features,)
         Of the first forest: the share of each column in what splits did for impurity.
     min_samples_leaf_ : int
         Of the first forest.
