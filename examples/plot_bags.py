@@ -14,16 +14,24 @@ from sklearn.preprocessing import OneHotEncoder
 from frugalboost import GBFSRegressor
 from frugalboost.costs import Bags
 
+# %%
+# Ten questions with twelve answers each, of which the first three matter, become 120 columns. The fitted transformer
+# knows which column came from which question.
+
 rng = np.random.default_rng(0)
 n, levels = 4000, 12
 table = pd.DataFrame({f"question {q}": rng.integers(0, levels, n).astype(str) for q in range(10)})
-effects = rng.normal(size=(3, levels))  # only the first three questions matter
+effects = rng.normal(size=(3, levels))
 y = sum(effects[q][table[f"question {q}"].astype(int)] for q in range(3)) + rng.normal(size=n)
 
 steps = make_column_transformer((OneHotEncoder(sparse_output=False), list(table.columns)))
 X = steps.fit_transform(table)
 bags = Bags.from_column_transformer(steps)
 question = np.array(bags.groups)
+
+# %%
+# Once with a price for each column, once with a price for each question: how many questions must be asked for which
+# error? The dotted line is the noise, below which no model can come.
 
 train = np.arange(n) < n // 2
 figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")

@@ -11,21 +11,32 @@ import numpy as np
 from frugalboost import GBFSRegressor
 from frugalboost.costs import Function
 
+# %%
+# Sixty sensors in a row; three of them tell what is to be predicted, two of which are close to each other.
+
 rng = np.random.default_rng(0)
 sensors, n = 60, 3000
 place = np.arange(sensors)
 X = rng.normal(size=(n, sensors))
 y = X[:, 10] + X[:, 14] + X[:, 48] + 0.5 * rng.normal(size=n)
 
+# %%
+# The rule: it is called after each purchase and returns a price for every sensor. The first cable starts at the wall.
+
 
 def cable(owned, last, prices):
     return np.abs(place[:, None] - place[owned]).min(axis=1)
 
 
-costs = Function(cable, prices=1.0 + place, unit="metres")  # the first cable starts at the wall
+costs = Function(cable, prices=1.0 + place, unit="metres")
 model = GBFSRegressor(0.001, costs=costs, max_iter=100, max_depth=3).fit(X, y)
 bought = model.selected_features_
-price = model._model.purchases.price
+print(bought, model.total_cost_, model.cost_unit_)
+
+# %%
+# In order of purchase, with the metres that each of them took.
+
+price = [1 + bought[0], *(np.abs(place[bought[:i]] - bought[i]).min() for i in range(1, len(bought)))]
 
 figure, axes = plt.subplots(figsize=(7, 3), layout="constrained")
 axes.scatter(place, np.zeros(sensors), s=15, color="lightgrey")

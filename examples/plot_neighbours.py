@@ -14,8 +14,12 @@ from sklearn.model_selection import train_test_split
 from frugalboost import GBFSClassifier
 from frugalboost.costs import Neighbours
 
+# %%
+# Odd digits against even ones, on images of 8 x 8 pixels. The two values of mu are such that both models have about the
+# same number of pixels.
+
 X, y = load_digits(return_X_y=True)
-X_train, X_test, y_train, y_test = train_test_split(X, y % 2, random_state=0)  # odd or even
+X_train, X_test, y_train, y_test = train_test_split(X, y % 2, random_state=0)
 
 figure, panels = plt.subplots(1, 2, figsize=(7, 4), layout="constrained")
 for panel, (name, mu, costs) in zip(

@@ -18,11 +18,16 @@ X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
 model = GBFSRegressor(mu=0.01, max_iter=100, max_depth=3).fit(X, y)
 bought = X.loc[:, model.support_]
 
+# %%
+# The exported model reads only the bought columns. Shapley values and the base value add up to the prediction.
+
 booster = lightgbm.Booster(model_str=to_lightgbm(model))
 explained = shap.TreeExplainer(booster)(bought)
 assert np.allclose(explained.values.sum(axis=1) + explained.base_values, model.predict(X))
 
+# %%
 # One point a patient: to the right where the feature raises the prediction, red where its value is high.
+
 shap.plots.beeswarm(explained, show=False, plot_size=(7, 4))
 plt.title(f"Diabetes a year later: {model.n_features_selected_} of {X.shape[1]} features bought")
 plt.xlabel("what the value adds to the prediction")

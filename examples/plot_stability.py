@@ -12,6 +12,9 @@ import pandas as pd
 from frugalboost import GBFSRegressor, StabilitySelection
 from frugalboost.plotting import StabilityPathDisplay
 
+# %%
+# The causes fade: the sixth weighs a fifth of the first.
+
 rng = np.random.default_rng(0)
 n, p = 400, 200
 X = pd.DataFrame(rng.normal(size=(n, p)), columns=[f"noise {j}" for j in range(p)])
@@ -22,11 +25,17 @@ X = X.rename(columns={f"noise {j}": f"copy of 1, {'abc'[j - 6]}" for j in range(
 weights = np.array([1.0, 1.0, 0.8, 0.6, 0.4, 0.2])
 y = X.to_numpy()[:, :6] @ weights + rng.normal(size=n)
 
+# %%
 # On each half, features are bought until there are ten of them. At most one feature is then expected to reach the
 # threshold by mistake.
+
 model = GBFSRegressor(max_iter=15, max_depth=2)
 stable = StabilitySelection(model, threshold=0.75, n_features=10, n_subsamples=40, n_mus=10, eps=0.02, random_state=0)
 stable.fit(X, y)
+
+# %%
+# One line a feature: the share of halves that had bought it by the time mu had fallen so far.
+
 display = StabilityPathDisplay.from_estimator(stable)
 bound = f"at most {stable.error_bound_:.1f} of them expected by mistake"
 display.ax_.set_title(f"{stable.support_.sum()} of {p} features are stable, {bound}", fontsize=11, pad=24)

@@ -12,6 +12,9 @@ import pandas as pd
 from frugalboost import GBFSClassifier
 from frugalboost.costs import Stage, Stages
 
+# %%
+# Five measurements of patients; the scan is the best of them.
+
 rng = np.random.default_rng(1)
 n = 5000
 health = rng.normal(size=n)
@@ -26,6 +29,9 @@ table = pd.DataFrame(
 )
 ill = (health + 0.3 * rng.normal(size=n) < -0.5).astype(int)
 
+# %%
+# The sample is paid with the first assay. The scanner is closed until iron is known.
+
 costs = Stages(
     {
         "blood sample": Stage(20.0, opens=["iron", "sugar", "protein"]),
@@ -34,23 +40,27 @@ costs = Stages(
     prices={"age": 1.0, "iron": 5.0, "sugar": 5.0, "protein": 5.0, "scan": 50.0},
     unit="euro",
 )
+# %%
+# Models for falling mu, one for each price that comes up.
+
 train = np.arange(n) < n // 2
-found = {}  # the best error for every set of examinations
+found = {}
 for mu in np.geomspace(0.02, 1e-5, 25):
     model = GBFSClassifier(mu, costs=costs, max_iter=60, max_depth=3).fit(table[train], ill[train])
     error = 100 * (1 - model.score(table[~train], ill[~train]))
     found.setdefault(model.total_cost_, (error, model.get_feature_names_out()))
-prices = sorted(found)
-errors = [found[p][0] for p in prices]
 
-figure, (axes, sets) = plt.subplots(1, 2, figsize=(8, 4), layout="constrained", sharey=False)
-axes.plot(prices, errors, "o-")
-for i, (p, e) in enumerate(zip(prices, errors, strict=True)):
-    axes.annotate(str(i + 1), (p, e), textcoords="offset points", xytext=(4, 6))
-axes.set(xlabel=f"price paid ({model.cost_unit_})", ylabel="test error (%)", title="What to order, for how much")
+# %%
+# What to order for how much, and what it brings.
+
+prices = sorted(found)
 owned = np.array([np.isin(table.columns, found[p][1]) for p in prices])
+figure, (sets, errors) = plt.subplots(1, 2, figsize=(8, 3.5), layout="constrained", sharey=True)
 sets.imshow(owned, cmap="Blues", vmin=0, vmax=1.5, aspect="auto")
-sets.set_xticks(range(len(table.columns)), table.columns, rotation=30)
-sets.set_yticks(range(len(prices)), [f"{i + 1}: {p:g} {model.cost_unit_}" for i, p in enumerate(prices)])
+sets.set_xticks(range(len(table.columns)), table.columns)
+sets.set_yticks(range(len(prices)), [f"{p:g} {model.cost_unit_}" for p in prices])
 sets.set_title("Examinations")
+bars = errors.barh(range(len(prices)), [found[p][0] for p in prices], color="tab:blue")
+errors.bar_label(bars, fmt="%.1f", padding=3)
+errors.set(xlabel="test error (%)", xlim=(0, 36), title="What they bring")
 plt.show()
