@@ -1,26 +1,89 @@
-"""Code blocks in README and docs run, and links between pages lead somewhere."""
+"""Code blocks of all pages run and print what is shown, links lead somewhere, and the reference is complete."""
 
+import contextlib
+import importlib
+import io
 import re
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+MADE = ("_build", "gallery", "generated")  # by sphinx
+PAGES = [
+    *sorted(ROOT.glob("*.md")),
+    *sorted((ROOT / "benchmarks" / "results").glob("*.md")),
+    *(p for p in sorted((ROOT / "docs").rglob("*.md")) if not set(MADE) & set(p.relative_to(ROOT).parts)),
+]
+# A block of Python, and a block of text right below it: what it prints.
+BLOCK = re.compile(r"^```python\n(.*?)^```$(?:\n+```text\n(.*?)^```$)?", flags=re.DOTALL | re.MULTILINE)
+FENCES = {"python", "bash", "text", "{include}", "{literalinclude}", "{toctree}", "{eval-rst}"}
+
+every_page = pytest.mark.parametrize("page", PAGES, ids=lambda p: p.relative_to(ROOT).as_posix())
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+@every_page
 def test_python_blocks_run(page, tmp_path, monkeypatch):
+    """One after another, as a reader would run them."""
     monkeypatch.chdir(tmp_path)
-    for block in re.findall(r"```python\n(.*?)```", page.read_text(), flags=re.DOTALL):
-        exec(compile(block, str(page), "exec"), {"__name__": "__main__"})
+    text, space = page.read_text(), {"__name__": "__main__"}
+    for block in BLOCK.finditer(text):
+        code, shown = block.groups()
+        lines_above, printed = text.count("\n", 0, block.start(1)), io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile("\n" * lines_above + code, str(page), "exec"), space)
+        assert shown is None or printed.getvalue().rstrip() == shown.rstrip()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+@every_page
+def test_no_block_escapes(page):
+    """Whatever the tests do not know would never be run: another name for Python, a fence in a list."""
+    fences = re.findall(r"^( *)(```+|~~~+)(.*)$", page.read_text(), flags=re.MULTILINE)
+    assert len(fences) % 2 == 0
+    assert {(indent, ticks) for indent, ticks, _ in fences} <= {("", "```")}
+    assert {info.split()[0] for _, _, info in fences[::2]} <= FENCES
+
+
+def anchors(page):
+    """What a heading is called in a link to it."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@every_page
 def test_links_lead_somewhere(page):
-    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
+    for target, anchor in re.findall(r"\]\(([^)#\s]*)#?([^)\s]*)\)", page.read_text()):
         if not target.startswith("http"):
-            assert (page.parent / target).exists(), target
+            file = page.parent / target if target else page
+            assert file.exists(), target
+            assert not anchor or anchor in anchors(file), f"{target}#{anchor}"
+
+
+def test_every_page_of_results_is_on_the_site():
+    results = {p.name for p in (ROOT / "benchmarks" / "results").glob("*.md")}
+    assert {p.name for p in (ROOT / "docs" / "results").glob("*.md")} == results | {"index.md"}
+
+
+def described():
+    """The objects listed on the pages of the reference."""
+    for page in (ROOT / "docs" / "api").glob("*.md"):
+        module = None
+        for line in page.read_text().splitlines():
+            if found := re.match(r"\.\. (?:auto|current)module:: (.*)", line):
+                module = importlib.import_module(found[1])
+            elif found := re.match(r"   (\w+)$", line):
+                yield getattr(module, found[1])
+
+
+@pytest.mark.parametrize("name", ["", ".baselines", ".costs", ".datasets", ".export", ".losses", ".plotting"])
+def test_every_public_name_is_in_the_reference(name):
+    module = importlib.import_module(f"frugalboost{name}")
+    public = getattr(module, "__all__", None) or [
+        n for n, o in vars(module).items() if isinstance(o, type) and o.__module__ == module.__name__ and n != "BuiltIn"
+    ]
+    known = {id(o) for o in described()}
+    missing = [n for n in public if id(getattr(module, n)) not in known]
+    assert missing == (["Costs"] if name == ".costs" else [])  # the name of a type, told in a sentence
 
 
 def test_readme_shows_what_the_demo_prints():
