@@ -21,6 +21,7 @@ from frugalboost import _core, fitting, persistence, selection
 from frugalboost.costs import Cost, Costs, Resolved, resolve
 from frugalboost.data import check_weights
 from frugalboost.losses import BuiltIn, Loss, has_values, resolve_loss
+from frugalboost.notebook import Shown
 from frugalboost.params import Params
 from frugalboost.rows import Rows
 from frugalboost.selection import Outcome
@@ -74,7 +75,7 @@ class Checked:
     outputs: int
 
 
-class GBFSBase(Selector, BaseEstimator):  # type: ignore[misc]
+class GBFSBase(Shown, Selector, BaseEstimator):  # type: ignore[misc]
     """What classifier and regressor share."""
 
     mu: float

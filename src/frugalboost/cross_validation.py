@@ -28,6 +28,7 @@ from frugalboost._docs import fill_in
 from frugalboost.base import Checked, GBFSBase, unchanged_on_error
 from frugalboost.data import check_weights
 from frugalboost.estimators import GBFSClassifier, GBFSRegressor
+from frugalboost.notebook import Shown
 from frugalboost.path import Course, check_mus, check_numbers, make_estimator, mu_grid, score_name
 from frugalboost.scoring import Scorer
 from frugalboost.selector import Selector
@@ -39,7 +40,7 @@ Floats = NDArray[np.float64]
 T = TypeVar("T", bound=type)
 
 
-class GBFSCVBase(Selector, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class GBFSCVBase(Shown, Selector, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """What both share: folds, the rule, the refit on all rows, and delegation to the fitted estimator."""
 
     _kind: ClassVar[type[GBFSBase]]
@@ -54,7 +55,7 @@ class GBFSCVBase(Selector, MetaEstimatorMixin, BaseEstimator):  # type: ignore[m
         "max_iters": ["array-like", None],
         "cv": ["cv_object"],
         "scoring": [str, callable, None],
-        "rule": [StrOptions({"min", "1se"})],
+        "rule": [StrOptions({"min", "1se", "paired"})],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
@@ -287,8 +288,10 @@ cv : int, splitter, iterable or None, default=None
     Any splitter of scikit-learn. None: 5 random splits into 80 and 20 percent, as in the paper, stratified for classes.
 scoring : str, callable or None, default=None
     Any scorer of scikit-learn; None is the estimator's own, %(score)s.
-rule : {"min", "1se"}, default="min"
+rule : {"min", "1se", "paired"}, default="min"
     "min": the best mean score. "1se": the cheapest model whose mean score is within one standard error of the best.
+    "paired": the same by the standard error of the difference from the best, split by split; where splits differ much
+    more than models do, "1se" buys too little.
 n_jobs : int or None, default=None
     Threads; None means all cores. The model does not depend on it.
 random_state : int, RandomState or None, default=None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import threading
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from typing import TypeVar
+
+from frugalboost.progress import Tally, tally
 
 T = TypeVar("T")
 Check = Callable[..., None]
@@ -44,7 +44,7 @@ def side_by_side(work: Sequence[Work[T]], threads: int, verbose: bool = False, w
     >>> side_by_side([lambda check, threads: 1, lambda check, threads: 2], threads=2)
     [1, 2]
     """
-    line = _Line(len(work), what) if verbose else None
+    line = tally(len(work), what) if verbose else None
     if threads == 1 or len(work) == 1:
         results = []
         for function in work:
@@ -55,7 +55,7 @@ def side_by_side(work: Sequence[Work[T]], threads: int, verbose: bool = False, w
     return _in_threads(work, threads, line)
 
 
-def _in_threads(work: Sequence[Work[T]], threads: int, line: _Line | None) -> list[T]:
+def _in_threads(work: Sequence[Work[T]], threads: int, line: Tally | None) -> list[T]:
     cancelled = threading.Event()
 
     def check(*_: object) -> None:
@@ -94,28 +94,3 @@ def both(first: Check | None, second: Check | None) -> Check | None:
         second(*arguments)
 
     return call
-
-
-class _Line:
-    """How many pieces of work are done, and how long the rest may take."""
-
-    def __init__(self, total: int, what: str) -> None:
-        self._total, self._what, self._done = total, what, 0
-        self._begin = self._shown = time.monotonic()
-        self._in_place = sys.stdout.isatty()
-        self._lock = threading.Lock()
-
-    def step(self) -> None:
-        """One more is done."""
-        with self._lock:
-            self._done += 1
-            now = time.monotonic()
-            last = self._done == self._total
-            if now - self._shown < (0.1 if self._in_place else 2.0) and not last:
-                return
-            self._shown = now
-            left = (now - self._begin) / self._done * (self._total - self._done)
-            text = f"{self._what} {self._done}/{self._total}  {left:.0f} s left"
-            end = "\n" if last or not self._in_place else ""
-            sys.stdout.write(f"{chr(13) if self._in_place else ''}{text:<60}{end}")
-            sys.stdout.flush()

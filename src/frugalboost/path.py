@@ -19,6 +19,7 @@ from frugalboost import fitting, selection
 from frugalboost.base import Checked, GBFSBase
 from frugalboost.boosting import Task, boost
 from frugalboost.estimators import GBFSClassifier, GBFSRegressor
+from frugalboost.notebook import html_table
 from frugalboost.parallel import Check, side_by_side
 from frugalboost.progress import SellingLine
 from frugalboost.scoring import Scorer
@@ -82,6 +83,12 @@ class SelectionPath:
         used = self.n_features
         span = f"{used.min()} to {used.max()} features" if len(used) else "no models"
         return f"<SelectionPath of {len(self)} models by {self.parameter}: {span}>"
+
+    def _repr_html_(self) -> str:
+        """In a notebook: a row for each model."""
+        columns = {name: array for name, array in self._columns().items() if not np.isnan(array).all()}
+        rows = [[f"{array[i]:.4g}" for array in columns.values()] for i in range(len(self))]
+        return html_table(repr(self).strip("<>"), list(columns), rows)
 
     @property
     def n_features(self) -> NDArray[np.int64]:

@@ -133,10 +133,14 @@ def check_classes(template: GBFSBase, rows: Rows, train: NDArray[np.intp], numbe
 
 
 def chosen_index(results: dict[str, Any], rule: str) -> int:
-    """Index of the best mean score; with "1se" of the cheapest candidate within one standard error of it."""
+    """Index of the best mean score, or of the cheapest candidate that is as good for all we know.
+
+    With "1se" those are within one standard error of the best mean score; with "paired" within one standard error of
+    their own difference from the best, split by split: what makes a split hard for all of them does not count.
+    """
     mean = results["mean_test_score"]
+    scores = split_scores(results)
     if np.isnan(mean).all():
-        scores = np.array([row for name, row in results.items() if name.startswith("split")])
         split = int(np.isnan(scores).all(axis=1).argmax())
         where = "every split" if np.isnan(scores).all() else f"split {split} of cv"
         raise ValueError(f"The score is NaN on {where}: the scorer can't judge these models there. Give another one.")
@@ -145,6 +149,15 @@ def chosen_index(results: dict[str, Any], rule: str) -> int:
     best = int(order[0])
     if rule == "min":
         return best
-    enough = np.flatnonzero(mean >= mean[best] - results["se_test_score"][best])
+    spread = results["se_test_score"][best]
+    if rule == "paired":
+        lost = scores[:, [best]] - scores
+        spread = lost.std(axis=0, ddof=1) / np.sqrt(len(scores)) if len(scores) > 1 else 0.0
+    enough = np.flatnonzero(mean >= mean[best] - spread)
     order = np.lexsort((-mean[enough], results["mean_n_features"][enough], results["mean_price"][enough]))
     return int(enough[order[0]])
+
+
+def split_scores(results: dict[str, Any]) -> Floats:
+    """Scores by split and candidate."""
+    return np.array([row for name, row in results.items() if name.startswith("split")])

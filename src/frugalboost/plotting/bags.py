@@ -8,9 +8,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from frugalboost.base import GBFSBase
-from frugalboost.costs.bags import Bags
-from frugalboost.costs.cost import FeatureTable, Sum
+from frugalboost.costs.cost import FeatureTable
+from frugalboost.owned_bags import named_bags, paid_for_bags
 from frugalboost.plotting.display import (
     GREY,
     INK,
@@ -112,7 +111,7 @@ class BagDisplay(Display):
         model = fitted_model(cls, estimator)
         table = FeatureTable(model.n_features_in_, model._names())
         bags, names = named_bags(model.costs, table, names_of(model))
-        paid = _paid_for_bags(model, bags, table)
+        paid = paid_for_bags(model, bags, table)
         rows = [*paid, *(i for i in range(len(names)) if i not in paid)][:max_bags]
         members = bags.bags(table)
         gains = np.where(model.support_, model.feature_importances_, np.nan)
@@ -205,45 +204,3 @@ class BagDisplay(Display):
 
 
 _MOST_CELLS = 40
-
-
-def _find_bags(costs: Any) -> Bags | None:
-    """The bags among prices: the first, as for the model."""
-    if isinstance(costs, Sum):
-        return next((bags for bags in map(_find_bags, costs.terms) if bags is not None), None)
-    return costs if isinstance(costs, Bags) else None
-
-
-def named_bags(costs: Any, table: FeatureTable, names: Sequence[str]) -> tuple[Bags, list[str]]:
-    """The bags of some prices, and a name for each, in the order of ``Bags.bags``."""
-    bags = _find_bags(costs)
-    if bags is None:
-        raise ValueError(
-            "There are no bags to draw: the estimator was not fitted with costs=Bags(...), or comes from a file, which "
-            "keeps prices but not bags."
-        )
-    labels = [label if isinstance(label, str) else f"bag {label}" for label in bags._members(table)]
-    alone = bags.bags(table)[len(labels) :]
-    return bags, [*labels, *(names[bag[0]] for bag in alone)]
-
-
-def _paid_for_bags(model: GBFSBase, bags: Bags, table: FeatureTable) -> dict[int, float]:
-    """Bags owned, in order of purchase, and what was paid for the features that came with them."""
-    prices = [bags._price(label) for label in bags._members(table)]
-    members = bags.bags(table)
-    prices += [float(bags.default)] * (len(members) - len(prices))
-    paid: dict[int, float] = {}
-    of: dict[int, list[int]] = {}
-    for i, bag in enumerate(members):
-        for j in bag:
-            of.setdefault(j, []).append(i)
-    for j, price in zip(model.selected_features_.tolist(), model._model.purchases.price.tolist(), strict=False):
-        # A feature of no bag that is owned makes its cheapest one owned, the first of equals.
-        mine = next((i for i in of[j] if i in paid), None)
-        if mine is None:
-            mine = min(of[j], key=lambda i: prices[i])
-        paid[mine] = paid.get(mine, 0.0) + price
-    return paid
-
-
-# ------------------------------------------------------------------------------------------------- stability

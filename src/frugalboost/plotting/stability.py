@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from frugalboost.costs.cost import FeatureTable
-from frugalboost.plotting.bags import named_bags
+from frugalboost.owned_bags import named_bags
 from frugalboost.plotting.display import (
     GREY,
     INK,

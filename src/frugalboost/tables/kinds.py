@@ -43,6 +43,10 @@ class Table(ABC):
         """Places of a categorical column's values in its vocabulary."""
         raise NotImplementedError
 
+    def column(self, column: int) -> NDArray[Any]:
+        """The values of one column; of a categorical one places in its vocabulary."""
+        raise NotImplementedError
+
     def pieces(self, what: str) -> Iterator[tuple[Table, NDArray[np.int64]]]:
         """The table in pieces that fit into memory, each with the places of its rows. ``what`` says what it is for."""
         yield self, np.arange(len(self))
@@ -81,6 +85,10 @@ class Plain(Table):
         """All columns."""
         return _core.Table(self.array)
 
+    def column(self, column: int) -> NDArray[Any]:
+        """The values of one column."""
+        return self.array[:, column]
+
     @property
     def for_scorers(self) -> NDArray[np.generic]:
         """The array."""
@@ -109,6 +117,10 @@ class Framed(Table):
 
     def codes(self, column: int) -> Codes:
         """Places of a categorical column's values in its vocabulary."""
+        return self._columns[column]
+
+    def column(self, column: int) -> NDArray[Any]:
+        """The values of one column; of a categorical one places in its vocabulary."""
         return self._columns[column]
 
 
@@ -141,6 +153,15 @@ class Listed(Table):
     def numbers(self) -> _core.SparseTable:
         """All columns."""
         return self._by_column
+
+    @cached_property
+    def _columns(self) -> Any:
+        return sparse.csc_array(self._matrix)
+
+    def column(self, column: int) -> NDArray[Any]:
+        """The values of one column."""
+        dense: NDArray[Any] = self._columns[:, [column]].toarray()[:, 0]
+        return dense
 
     @property
     def for_scorers(self) -> Any:

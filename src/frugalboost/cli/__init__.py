@@ -1,0 +1,47 @@
+"""The command line."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from frugalboost.cli.demo import demo_report
+
+__all__ = ["demo_report", "main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code.
+
+    Parameters
+    ----------
+    arguments : sequence of str, default=None
+        Without the program's name; None takes them from the command line.
+
+    Returns
+    -------
+    int
+        0 where all went well, 2 for a wrong call or bad input, 3 where nothing is worth its price, 130 after Ctrl-C.
+
+    Examples
+    --------
+    >>> from frugalboost.cli import main
+    >>> main(["demo", "--mu", "0.05"])  # doctest: +ELLIPSIS
+    Wisconsin breast cancer: 569 patients, 30 features...
+    0
+    """
+    try:
+        from frugalboost.cli.app import app
+    except ImportError as error:
+        if (error.name or "").split(".")[0] not in ("typer", "rich", "click"):
+            raise
+        print("The command line needs typer: pip install 'frugalboost[cli]'.", file=sys.stderr)
+        return 2
+    try:
+        app(None if arguments is None else list(arguments), prog_name="frugalboost")
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else 0 if stop.code is None else 2
+    except BrokenPipeError:  # the reader, such as head, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0

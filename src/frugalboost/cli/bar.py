@@ -1,0 +1,58 @@
+"""A bar with the time left, on a terminal only."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from frugalboost.progress import counted_by
+
+
+class Silent:
+    """Counts nothing."""
+
+    def __init__(self, total: int, what: str) -> None:
+        """Take note of nothing."""
+
+    def step(self) -> None:
+        """One more is done."""
+
+
+class Counted:
+    """One piece of work of a bar."""
+
+    def __init__(self, progress: Any, task: Any) -> None:
+        self._progress, self._task = progress, task
+
+    def step(self) -> None:
+        """One more is done."""
+        self._progress.advance(self._task)
+
+
+@contextmanager
+def shown(quiet: bool, splits: int) -> Iterator[None]:
+    """Show bars on standard error while work is done, if that is a terminal."""
+    if quiet or not sys.stderr.isatty():
+        with counted_by(Silent):
+            yield
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        tasks: dict[str, Any] = {}
+
+        def count(total: int, what: str) -> Counted:
+            if what.startswith("split"):  # the splits of one search are one piece of work
+                name = "cross-validation"
+                first = what.startswith("split 1/")
+                if name not in tasks or first:
+                    tasks[name] = progress.add_task(name, total=total * splits)
+                return Counted(progress, tasks[name])
+            return Counted(progress, progress.add_task({"fit": "the path"}.get(what, what), total=total))
+
+        with counted_by(count):
+            yield

@@ -1,0 +1,71 @@
+"""Results as people and as programs read them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from frugalboost.report.contents import Contents
+from frugalboost.report.page import error_text, lead
+from frugalboost.run.folder import path, selected
+
+MOST_SHOWN = 50
+
+
+def print_table(contents: Contents, folder: Path) -> None:
+    """The chosen features, one in a row."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    out = Console(width=None if sys.stdout.isatty() else 160, highlight=False, soft_wrap=False)
+    chosen, measure = contents["chosen"], contents["measure"]
+    out.print(Text(lead(contents)), style="bold")
+    out.print(Text(chosen["why"]))
+    if chosen["features"]:
+        tested = chosen["test_error"] is not None
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        table.add_column("#", justify="right")
+        table.add_column("feature", overflow="fold")
+        for head in ("price", "gain %", "in tree", f"{measure['title']} so far", *(["on test rows"] if tested else [])):
+            table.add_column(head, justify="right")
+        for i, f in enumerate(chosen["features"][:MOST_SHOWN], start=1):
+            errors = [error_text(contents, f["error"])] + ([error_text(contents, f["test_error"])] if tested else [])
+            cells = [f"{f['price']:.4g}", f"{f['gain']:.1f}", str(f["tree"]), *errors]
+            table.add_row(str(i), Text(contents["names"][f["name"]]), *cells)
+        out.print(table)
+        if len(chosen["features"]) > MOST_SHOWN:
+            out.print(f"{len(chosen['features']) - MOST_SHOWN} more are in selected.csv.")
+        if tested:
+            out.print(f"On the test rows: {measure['title']} {error_text(contents, chosen['test_error'])}.")
+    out.print(Text(f"Written to {folder}: selected.csv, path.csv, model.frugal, report.html."))
+
+
+def as_json(contents: Contents, folder: Path) -> str:
+    """The same for programs."""
+
+    def records(table: tuple[list[str], list[list[Any]]]) -> list[dict[str, Any]]:
+        heads, rows = table
+        return [dict(zip(heads, row, strict=True)) for row in rows]
+
+    along = [row | {"features": json.loads(row["features"])} for row in records(path(contents))]
+    chosen = contents["chosen"]
+    found = {
+        "n_features": chosen["n_features"],
+        "price": chosen["price"],
+        "error": chosen["error"],
+        "standard_error": chosen["spread"],
+        "test_error": chosen["test_error"],
+        "constant_error": contents["constant_error"],
+        "measure": contents["measure"],
+        "why": chosen["why"],
+        "task": contents["about"]["task"],
+        "selected": records(selected(contents)),
+        "path": along,
+        "notices": contents["notices"],
+        "folder": str(folder),
+    }
+    return json.dumps(found, ensure_ascii=False, allow_nan=False, default=float, indent=1)

@@ -1,0 +1,54 @@
+"""How the command speaks: results on standard output, everything else on standard error, errors in one sentence."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import typer
+
+from frugalboost.persistence import ModelFileError
+from frugalboost.run.problems import WRONG, Problem
+
+INTERRUPTED = 130
+
+
+def say(text: str) -> None:
+    """Something beside the result."""
+    print(text, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """End with a sentence and an exit code where something is wrong; FRUGALBOOST_DEBUG=1 shows where it came from."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        say("frugalboost: stopped.")
+        raise typer.Exit(INTERRUPTED) from None
+    except BrokenPipeError:
+        raise
+    except (Problem, ModelFileError, ValueError, TypeError, ImportError, OSError, MemoryError) as error:
+        if os.environ.get("FRUGALBOOST_DEBUG"):
+            raise
+        text = " ".join(str(error).split()) or type(error).__name__
+        say(f"frugalboost: {text}")
+        raise typer.Exit(error.code if isinstance(error, Problem) else WRONG) from None
+
+
+@contextmanager
+def warnings_said() -> Iterator[None]:
+    """Say our own warnings once, and no others."""
+    said: set[str] = set()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for warning in caught:
+        text = str(warning.message)
+        if warning.category is UserWarning and text.startswith(("n_features_to_select", "The features selected")):
+            if text not in said:
+                say(text)
+            said.add(text)

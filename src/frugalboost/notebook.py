@@ -1,0 +1,101 @@
+"""What notebooks show of fitted estimators and paths, and how an estimator is reported on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from sklearn.utils.validation import check_is_fitted
+
+if TYPE_CHECKING:
+    from frugalboost.report import Report
+
+MOST_ROWS = 20
+
+
+class Shown:
+    """Estimators that show what they bought, and can be reported on."""
+
+    def report(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        X_test: Any = None,
+        y_test: Any = None,
+        sample_weight_test: Any = None,
+        title: str | None = None,
+        verbose: int = 0,
+    ) -> Report:
+        """Make a report: the trade-off curve, the choice and why, what each feature brings, the table's oddities.
+
+        The path is followed on all rows, and models with the first so many features are cross-validated; a plain
+        estimator is cross-validated first. Needs the extra "report".
+
+        Parameters
+        ----------
+        X, y : array-like or data frame, array-like
+            What the estimator was fitted on, in memory.
+        sample_weight, groups : array-like or None, default=None
+            As in fit.
+        X_test, y_test, sample_weight_test : default=None
+            Rows that took no part in the fit, for one more curve.
+        title : str or None, default=None
+            Of the page.
+        verbose : int, default=0
+            1 shows progress.
+
+        Returns
+        -------
+        Report
+            A notebook shows it; ``save("report.html")`` writes it.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from frugalboost import GBFSRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> GBFSRegressor(n_features_to_select=3, max_iter=20).fit(X, y).report(X, y)
+        <Report: 3 of 10 features>
+        """
+        from frugalboost.report.report import report_on
+
+        check_is_fitted(self)
+        test = {"X_test": X_test, "y_test": y_test, "sample_weight_test": sample_weight_test}
+        return report_on(self, X, y, sample_weight=sample_weight, groups=groups, title=title, verbose=verbose, **test)
+
+    def _repr_html_inner(self) -> str:
+        """scikit-learn's diagram, and below it what was bought."""
+        diagram: str = super()._repr_html_inner()  # type: ignore[misc]
+        return diagram + bought(self)
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**options)  # type: ignore[misc]
+        if "text/html" in bundle:
+            bundle["text/html"] = self._repr_html_inner()
+        return bundle
+
+
+def bought(estimator: Any) -> str:
+    """A table of the features that a fitted estimator bought; nothing where it is not fitted."""
+    if not hasattr(estimator, "selected_features_"):
+        return ""
+    names = getattr(estimator, "feature_names_in_", range(estimator.n_features_in_))
+    gains, chosen = estimator.feature_importances_, estimator.selected_features_.tolist()
+    total = gains.sum() or 1.0
+    rows = [(str(names[c]), f"{100 * gains[c] / total:.1f}") for c in chosen]
+    said = f"{len(chosen)} of {estimator.n_features_in_} features bought, price {estimator.total_cost_:g}"
+    return html_table(said, ("feature", "share of gains, %"), rows)
+
+
+def html_table(caption: str, heads: Sequence[str], rows: Sequence[Iterable[str]]) -> str:
+    """A small table in which everything is text."""
+    more = f", {MOST_ROWS} shown" if len(rows) > MOST_ROWS else ""
+    head = "".join(f"<th>{escape(h)}</th>" for h in heads)
+    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows[:MOST_ROWS])
+    return (
+        f"<table><caption>{escape(caption + more)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    )

@@ -1,0 +1,247 @@
+"""Everything that a report shows, as plain lists and numbers: what the page, `run.json` and programs read."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from frugalboost.base import Checked, GBFSBase
+from frugalboost.costs.cost import FeatureTable
+from frugalboost.owned_bags import find_bags, named_bags, paid_for_bags
+from frugalboost.report.facts import Notice, facts_of
+from frugalboost.report.findings import Findings, Point
+from frugalboost.report.relations import relations_of
+from frugalboost.report.tree import first_tree
+
+FORMAT = 1
+MOST_LISTED = 500  # features of one model that are listed; a page with more can't be read
+MOST_RELATED = 30  # features whose relations are looked at, those with the largest gains
+
+Contents = dict[str, Any]
+
+
+def contents_of(
+    findings: Findings,
+    checked: Checked,
+    *,
+    title: str,
+    about: dict[str, Any] | None = None,
+    notices: Sequence[Notice] = (),
+    settings: dict[str, Any] | None = None,
+    names: Sequence[str] | None = None,
+) -> Contents:
+    """Put together what is known.
+
+    Parameters
+    ----------
+    findings : Findings
+        Of a search.
+    checked : Checked
+        The table it was made on.
+    title : str
+        Of the report.
+    about : dict or None, default=None
+        Where the table came from: "source", "target", and so on.
+    notices : sequence of Notice, default=()
+        What was noticed before, while the table was read.
+    settings : dict or None, default=None
+        How to do it again: "command" or "python".
+    names : sequence of str or None, default=None
+        Of all columns, where the model does not know them.
+
+    Returns
+    -------
+    dict
+        Ready for JSON.
+    """
+    model = findings.choice.model
+    names = names_of(model) if names is None else names
+    facts = facts_of(checked.train, model, names, findings)
+    index = Index(names)
+    chosen = chosen_features(findings, checked, index)
+    strongest = sorted(chosen, key=lambda f: -f["gain"])[:MOST_RELATED]
+    return {
+        "format": FORMAT,
+        "title": title,
+        "about": {"task": task_of(model), **(about or {})},
+        "measure": {
+            "scoring": findings.measure.scoring,
+            "title": findings.measure.title,
+            "unit": findings.measure.unit,
+            "n_splits": findings.n_splits,
+        },
+        "parameter": findings.parameter,
+        "points": [point_of(p, findings, index) for p in findings.points],
+        "chosen": {
+            "index": findings.choice.index,
+            "why": findings.choice.why,
+            "n_features": model.n_features_selected_,
+            "price": model.total_cost_,
+            "mu": model.mu_,
+            "trees": model.best_iteration_,
+            "depth": model.max_depth,
+            "error": findings.measure.error(findings.choice.score),
+            "spread": findings.measure.spread(findings.choice.spread),
+            "test_error": error_or_none(findings, findings.test_score),
+            "features": chosen,
+        },
+        "constant_error": error_or_none(findings, findings.constant_score),
+        "facts": {
+            "n_rows": facts.n_rows,
+            "n_features": facts.n_features,
+            "n_categorical": facts.n_categorical,
+            "missing": facts.missing,
+            "target": facts.target,
+        },
+        "notices": [n.as_dict() for n in (*notices, *facts.notices)],
+        "prices": {"unit": model.cost_unit_, "differ": prices_differ(model, findings)},
+        "bags": bags_of(model, names),
+        "tree": first_tree(model, names),
+        "relations": related(checked, [f["column"] for f in strongest], names),
+        "settings": {**(settings or {}), "parameters": parameters_of(model), "versions": versions()},
+        "names": index.names,
+    }
+
+
+class Index:
+    """Names of the features that are mentioned, each kept once."""
+
+    def __init__(self, all_names: Sequence[str]) -> None:
+        self._all, self._place = all_names, dict[int, int]()
+        self.names: list[str] = []
+
+    def __getitem__(self, column: int) -> int:
+        if column not in self._place:
+            self._place[column] = len(self.names)
+            self.names.append(self._all[column])
+        return self._place[column]
+
+
+def names_of(model: GBFSBase) -> list[str]:
+    """Of all columns; numbers from 0 where they have none."""
+    own = model._names()
+    return [f"column {i}" for i in range(model.n_features_in_)] if own is None else [str(n) for n in own]
+
+
+def task_of(model: GBFSBase) -> str:
+    """What kind of target the model predicts."""
+    if not is_classifier(model):
+        return "regression"
+    return "classification, 2 classes" if len(model.classes_) == 2 else f"classification, {len(model.classes_)} classes"
+
+
+def error_or_none(findings: Findings, score: float | None) -> float | None:
+    """The error of a score, where there is one."""
+    return None if score is None else findings.measure.error(score)
+
+
+def gain_shares(model: GBFSBase) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Of all columns, in percent."""
+    gains = model.feature_importances_
+    total = gains.sum()
+    shares: np.ndarray[Any, np.dtype[np.float64]] = 100 * gains / total if total > 0 else gains
+    return shares
+
+
+def point_of(point: Point, findings: Findings, index: Index) -> dict[str, Any]:
+    """One model of the path; its features by gain."""
+    model, shares = point.model, gain_shares(point.model)
+    order = sorted(model.selected_features_.tolist(), key=lambda c: -shares[c])
+    return {
+        "value": point.value,
+        "error": findings.measure.error(point.score),
+        "spread": findings.measure.spread(point.spread),
+        "mean_features": point.mean_features,
+        "test_error": error_or_none(findings, point.test_score),
+        "n_features": model.n_features_selected_,
+        "price": model.total_cost_,
+        "trees": model.best_iteration_,
+        "depth": model.max_depth,
+        "features": [index[c] for c in order[:MOST_LISTED]],
+        "gains": [round(float(shares[c]), 3) for c in order[:MOST_LISTED]],
+    }
+
+
+def chosen_features(findings: Findings, checked: Checked, index: Index) -> list[dict[str, Any]]:
+    """The features of the chosen model in order of purchase, with what they brought."""
+    model, table = findings.choice.model, checked.train.table
+    shares, bought = gain_shares(model), model._model.purchases
+    errors = {s.n_features: s for s in findings.steps}
+    found = []
+    for k, column in enumerate(model.selected_features_.tolist(), start=1):
+        step = errors.get(k)
+        found.append(
+            {
+                "name": index[column],
+                "column": column,
+                "kind": "category" if column in table.vocabulary else "number",
+                "gain": float(shares[column]),
+                "price": float(bought.price[k - 1]),
+                "tree": int(bought.iteration[k - 1]),
+                "error": None if step is None else findings.measure.error(step.score),
+                "test_error": None if step is None else error_or_none(findings, step.test_score),
+            }
+        )
+    return found
+
+
+def prices_differ(model: GBFSBase, findings: Findings) -> bool:
+    """Whether price says more than the number of features, for the chosen model or along the path."""
+    models = [model, *(p.model for p in findings.points)]
+    return any(abs(m.total_cost_ - m.n_features_selected_) > 1e-9 for m in models)
+
+
+def bags_of(model: GBFSBase, names: Sequence[str]) -> list[dict[str, Any]]:
+    """The bags that are owned, in order of purchase; empty where there are no bags."""
+    if find_bags(model.costs) is None:
+        return []
+    table = FeatureTable(model.n_features_in_, model._names())
+    bags, labels = named_bags(model.costs, table, names)
+    paid, members, shares = paid_for_bags(model, bags, table), bags.bags(table), gain_shares(model)
+    return [
+        {
+            "name": labels[i],
+            "price": price,
+            "n_features": len(members[i]),
+            "n_bought": int(model.support_[list(members[i])].sum()),
+            "gain": float(shares[list(members[i])].sum()),
+        }
+        for i, price in paid.items()
+    ]
+
+
+def related(checked: Checked, columns: Sequence[int], names: Sequence[str]) -> dict[str, Any]:
+    """Correlations among chosen features, and what each stands for, by name."""
+    found = relations_of(checked.train.table, columns)
+    return {
+        "names": [names[c] for c in found["columns"]],
+        "correlation": found["correlation"],
+        "stands_for": [
+            {"name": names[c], "others": [{"name": names[o], "correlation": r} for o, r in pairs]}
+            for c, pairs in found["stands_for"].items()
+            if pairs
+        ],
+    }
+
+
+def parameters_of(model: GBFSBase) -> dict[str, str]:
+    """Those that differ from the defaults."""
+    fresh = type(model)().get_params()
+    own = {k: v for k, v in model.get_params(deep=False).items() if repr(v) != repr(fresh.get(k))}
+    return {"estimator": type(model).__name__, **{k: shortened(repr(v)) for k, v in own.items()}}
+
+
+def shortened(text: str, most: int = 200) -> str:
+    """A text that fits a line or two."""
+    return text if len(text) <= most else f"{text[: most - 4]} ..."
+
+
+def versions() -> dict[str, str]:
+    """What it was made with."""
+    packages = ("frugalboost", "numpy", "scikit-learn")
+    return {"python": platform.python_version(), **{name: version(name) for name in packages}}

@@ -1,0 +1,231 @@
+"""What there is to know about a table before one believes a model of it: sizes, oddities, suspicions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_classifier
+
+from frugalboost.base import GBFSBase
+from frugalboost.report.findings import Findings
+from frugalboost.rows import Rows as CheckedRows
+from frugalboost.tables import Table
+
+NEARLY_ALL = 0.95  # of a constant's error that one feature takes away: a leak suspect
+FEW_OF_CLASS = 10
+MOSTLY_MISSING = 0.9
+NAMED = 5  # columns that a sentence names
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Something to look at before the model is used."""
+
+    kind: str
+    text: str
+
+    def as_dict(self) -> dict[str, str]:
+        """For JSON."""
+        return {"kind": self.kind, "text": self.text}
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Sizes of a table and what is odd about it."""
+
+    n_rows: int
+    n_features: int
+    n_categorical: int
+    missing: float  # share of cells
+    target: list[dict[str, Any]]  # classes with their rows, or a histogram
+    notices: list[Notice] = field(default_factory=list)
+
+
+def facts_of(rows: CheckedRows, model: GBFSBase, names: Sequence[str], findings: Findings) -> Facts:
+    """Look at every column and at the target.
+
+    Parameters
+    ----------
+    rows : Rows
+        As the core reads them.
+    model : GBFSClassifier or GBFSRegressor
+        Fitted.
+    names : sequence of str
+        Of all columns.
+    findings : Findings
+        What the search found.
+
+    Returns
+    -------
+    Facts
+        With a notice for each suspicion.
+    """
+    table = rows.table
+    scan = Scan(table)
+    notices = [
+        *leaks(findings, names),
+        *_few_rows(rows, model),
+        *scan.notices(names, rows.y, is_classifier(model)),
+    ]
+    return Facts(
+        n_rows=len(rows),
+        n_features=table.shape[1],
+        n_categorical=len(table.vocabulary),
+        missing=float(scan.missing.mean()) if len(scan.missing) else 0.0,
+        target=_target(rows, model),
+        notices=notices,
+    )
+
+
+def leaks(findings: Findings, names: Sequence[str]) -> list[Notice]:
+    """One feature that explains nearly everything is often known only after the target."""
+    constant, first = findings.constant_score, findings.steps[0] if findings.steps else None
+    if constant is None or first is None:
+        return []
+    measure = findings.measure
+    without, alone = measure.error(constant), measure.error(first.score)
+    if not (without > 0 and alone <= (1 - NEARLY_ALL) * without):
+        return []
+    name = names[int(findings.choice.model.selected_features_[0])]
+    return [
+        Notice(
+            "leak",
+            f"{name!r} alone takes the {measure.title} from {measure.text(without)} to {measure.text(alone)}. Is it "
+            "known before the target is? If not, leave it out and run again.",
+        )
+    ]
+
+
+class Scan:
+    """One look at every column."""
+
+    def __init__(self, table: Table) -> None:
+        n, d = table.shape
+        self.missing, self.constant = np.zeros(d), np.zeros(d, dtype=bool)
+        self.counting: list[int] = []  # columns that just number the rows
+        self.row_keys = np.zeros(n, dtype=np.uint64)
+        keys: dict[bytes, list[int]] = {}
+        for c in range(d):
+            column = table.column(c)
+            bits = _bits(column)
+            gone = column < 0 if c in table.vocabulary else np.isnan(column) if column.dtype.kind == "f" else None
+            self.missing[c] = 0.0 if gone is None else gone.mean()
+            self.constant[c] = bool((bits == bits[0]).all())
+            if c not in table.vocabulary and counts_rows(column):
+                self.counting.append(c)
+            self.row_keys = _mixed(self.row_keys, bits, c)
+            if not self.constant[c]:
+                keys.setdefault(np.bitwise_xor.reduce(_mixed(_places(n), bits, 0)).tobytes(), []).append(c)
+        self.twins = [same for some in keys.values() if len(some) > 1 for same in _really_equal(table, some)]
+
+    def notices(self, names: Sequence[str], y: NDArray[np.float64], classes: bool) -> list[Notice]:
+        """Sentences about what was seen."""
+        return [*self._about_columns(names), *self._about_rows(y, classes)]
+
+    def _about_columns(self, names: Sequence[str]) -> list[Notice]:
+        found = []
+        constant = np.flatnonzero(self.constant).tolist()
+        if constant:
+            found.append(Notice("constant", f"{_columns(constant, names)} the same value in every row."))
+        for same in self.twins[:NAMED]:
+            found.append(
+                Notice("duplicate", f"{_named(same, names)} hold the same values: all but one can be dropped.")
+            )
+        if len(self.twins) > NAMED:
+            found.append(Notice("duplicate", f"{len(self.twins) - NAMED} more sets of equal columns."))
+        empty = np.flatnonzero((self.missing > MOSTLY_MISSING) & ~self.constant).tolist()
+        if empty:
+            share = f"more than {MOSTLY_MISSING:.0%} of their values missing"
+            found.append(Notice("missing", f"{_columns(empty, names)} {share}."))
+        for c in self.counting[:NAMED]:
+            text = f"{names[c]!r} only counts the rows up or down. If it is a number of the row, leave it out as an id."
+            found.append(Notice("id", text))
+        return found
+
+    def _about_rows(self, y: NDArray[np.float64], classes: bool) -> list[Notice]:
+        _, first, inverse = np.unique(self.row_keys, return_index=True, return_inverse=True)
+        again = len(self.row_keys) - len(first)
+        if not again:
+            return []
+        text = f"{again:,} of {len(self.row_keys):,} rows repeat the features of another row"
+        differ = int((y != y[first][inverse.reshape(-1)]).sum())
+        if classes and differ:
+            text += f", {differ:,} of them with another class than the first such row"
+        return [Notice("rows", f"{text}. Equal rows in training and held-out parts make errors look lower.")]
+
+
+def _bits(column: NDArray[Any]) -> NDArray[np.uint64]:
+    """Values as whole numbers that are equal where the values are; every missing value is the same one."""
+    if column.dtype.kind != "f":
+        return column.astype(np.int64).view(np.uint64)
+    values = column.astype(np.float64) + 0.0  # of the two zeros one
+    values[np.isnan(values)] = np.nan
+    return values.view(np.uint64)
+
+
+def _places(n: int) -> NDArray[np.uint64]:
+    return np.arange(n, dtype=np.uint64)
+
+
+def _mixed(keys: NDArray[np.uint64], bits: NDArray[np.uint64], number: int) -> NDArray[np.uint64]:
+    """Keys that depend on what came before and on the values, as good as random."""
+    mixed = (keys ^ bits ^ np.uint64(number + 1)) * np.uint64(0x9E3779B97F4A7C15)
+    mixed ^= mixed >> np.uint64(29)
+    mixed *= np.uint64(0xBF58476D1CE4E5B9)
+    mixed ^= mixed >> np.uint64(32)
+    return mixed
+
+
+def counts_rows(column: NDArray[Any]) -> bool:
+    """Whether a column only numbers the rows."""
+    if column.dtype.kind not in "iuf":
+        return False
+    if len(column) < 20 or (column.dtype.kind == "f" and not np.isfinite(column).all()):
+        return False
+    steps = np.diff(column.astype(np.float64))
+    return bool(np.abs(steps[0]) > 0 and (steps == steps[0]).all())
+
+
+def _really_equal(table: Table, columns: list[int]) -> list[list[int]]:
+    """Sets of equal columns among those with equal keys."""
+    sets: list[list[int]] = []
+    for c in columns:
+        home = next((s for s in sets if np.array_equal(_bits(table.column(s[0])), _bits(table.column(c)))), None)
+        if home is None:
+            sets.append([c])
+        else:
+            home.append(c)
+    return [s for s in sets if len(s) > 1]
+
+
+def _few_rows(rows: CheckedRows, model: GBFSBase) -> list[Notice]:
+    if not is_classifier(model):
+        return []
+    counts = np.bincount(rows.y.astype(np.intp), minlength=len(model.classes_))
+    few = [f"{c} ({n})" for c, n in zip(model.classes_, counts.tolist(), strict=True) if n < FEW_OF_CLASS]
+    if not few:
+        return []
+    text = f"Classes with fewer than {FEW_OF_CLASS} rows: {', '.join(few[:NAMED])}. Errors say little about them."
+    return [Notice("class", text)]
+
+
+def _target(rows: CheckedRows, model: GBFSBase) -> list[dict[str, Any]]:
+    if is_classifier(model):
+        counts = np.bincount(rows.y.astype(np.intp), minlength=len(model.classes_))
+        return [{"value": str(c), "rows": int(n)} for c, n in zip(model.classes_, counts, strict=True)]
+    counts, edges = np.histogram(rows.y, bins=min(30, max(5, len(rows) // 20)))
+    ends = zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
+    return [{"from": a, "to": b, "rows": int(n)} for (a, b), n in zip(ends, counts, strict=True)]
+
+
+def _named(columns: Sequence[int], names: Sequence[str]) -> str:
+    shown = ", ".join(repr(names[c]) for c in columns[:NAMED])
+    return shown if len(columns) <= NAMED else f"{shown} and {len(columns) - NAMED} more"
+
+
+def _columns(columns: Sequence[int], names: Sequence[str]) -> str:
+    return f"{_named(columns, names)} {'has' if len(columns) == 1 else 'have'}"

@@ -1,0 +1,173 @@
+"""What a search over a table found: the whole trade-off, the choice, and what each feature brings."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from frugalboost.base import GBFSBase, NothingBoughtWarning
+from frugalboost.cross_validation import GBFSCVBase
+from frugalboost.path import gbfs_path
+from frugalboost.report.measure import Measure
+from frugalboost.report.steps import Judge, Rows, Step, steps_of
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The model that was chosen, and why."""
+
+    model: GBFSBase
+    score: float  # mean over the splits
+    spread: float  # its standard error
+    index: int | None  # its place on the path
+    why: str
+
+
+@dataclass(frozen=True)
+class Point:
+    """One model of the path."""
+
+    value: float  # mu, or the number of features
+    score: float
+    spread: float
+    mean_features: float  # in the splits
+    model: GBFSBase  # fitted on all rows
+    test_score: float | None
+
+
+@dataclass(frozen=True)
+class Findings:
+    """All of it."""
+
+    parameter: str
+    points: list[Point]
+    choice: Choice
+    steps: list[Step]
+    measure: Measure
+    test_score: float | None  # of the chosen model
+    n_splits: int
+
+    @property
+    def constant_score(self) -> float | None:
+        """Of a model without features, where the path begins with one."""
+        return next((p.score for p in self.points if p.mean_features == 0), None)
+
+
+def examine(search: GBFSCVBase, rows: Rows, test: Rows | None = None, choice: Choice | None = None) -> Findings:
+    """Follow the path of a fitted search on all rows, and measure what each feature of the choice brings.
+
+    Parameters
+    ----------
+    search : GBFSClassifierCV or GBFSRegressorCV
+        Fitted on these rows.
+    rows, test : Rows
+        What it was fitted on; rows to be judged on besides.
+    choice : Choice or None, default=None
+        None: what the search's rule chose.
+
+    Returns
+    -------
+    Findings
+        The path, the choice, and errors with the features so far.
+    """
+    judge = Judge(search.estimator_, search.scoring, test)
+    choice = choice or chosen_by_rule(search)
+    with warnings.catch_warnings():  # the first models of a path buy nothing
+        warnings.simplefilter("ignore", NothingBoughtWarning)
+        points = list(_points(search, rows, judge))
+        steps = steps_of(search, choice.model, rows, judge)
+    return Findings(
+        parameter=_parameter(search),
+        points=points,
+        choice=choice,
+        steps=steps,
+        measure=Measure(search.scoring_),
+        test_score=judge(choice.model),
+        n_splits=search.n_splits_,
+    )
+
+
+def chosen_by_rule(search: GBFSCVBase) -> Choice:
+    """What the search has chosen, and why."""
+    results, at = search.cv_results_, search.best_index_
+    measure = Measure(search.scoring_)
+    best = int(np.nanargmax(results["mean_test_score"]))
+    lowest, own = measure.shown(results["mean_test_score"][best]), measure.shown(results["mean_test_score"][at])
+    if search.rule == "min" or at == best:
+        why = f"It has the lowest mean {measure.title} over {search.n_splits_} splits: {own}."
+    elif search.rule == "paired":
+        why = (
+            f"It is the cheapest that is not clearly worse than the best: its mean {measure.title} over "
+            f"{search.n_splits_} splits is {own}, the lowest {lowest}, and split by split the difference is within one "
+            "standard error."
+        )
+    else:
+        spread = measure.text(measure.spread(float(results["se_test_score"][best])))
+        why = (
+            f"It is the cheapest whose mean {measure.title} over {search.n_splits_} splits, {own}, is within one "
+            f"standard error ({spread}) of the lowest, {lowest}."
+        )
+    score, error = float(results["mean_test_score"][at]), float(results["se_test_score"][at])
+    value = search.best_params_[_parameter(search)]
+    index = [v for v, _ in _best_of_each(search)].index(value)
+    return Choice(search.estimator_, score, error, index, why)
+
+
+def _parameter(search: GBFSCVBase) -> str:
+    return next(iter(search.best_params_))
+
+
+def _best_of_each(search: GBFSCVBase) -> list[tuple[float, int]]:
+    """For each value along the path its best candidate; of the chosen value the chosen one."""
+    results, name = search.cv_results_, _parameter(search)
+    best: dict[float, int] = {}
+    for i, params in enumerate(results["params"]):
+        before = best.get(params[name])
+        if before is None or results["mean_test_score"][i] > results["mean_test_score"][before]:
+            best[params[name]] = i
+    best[search.best_params_[name]] = search.best_index_
+    return list(best.items())
+
+
+def _points(search: GBFSCVBase, rows: Rows, judge: Judge) -> Iterator[Point]:
+    results, name = search.cv_results_, _parameter(search)
+    best = _best_of_each(search)
+    models = _models(search, rows, [results["params"][i] for _, i in best], name)
+    for (value, i), model in zip(best, models, strict=True):
+        yield Point(
+            value=value,
+            score=float(results["mean_test_score"][i]),
+            spread=float(results["se_test_score"][i]),
+            mean_features=float(results["mean_n_features"][i]),
+            model=model,
+            test_score=judge(model),
+        )
+
+
+def _models(search: GBFSCVBase, rows: Rows, candidates: list[dict[str, Any]], name: str) -> list[GBFSBase]:
+    """The candidates fitted on all rows; those that differ only along the path share a binned table."""
+
+    def others(i: int) -> tuple[tuple[str, Any], ...]:
+        return tuple((k, v) for k, v in candidates[i].items() if k != name)
+
+    found: dict[int, GBFSBase] = {}
+    many = {"mu": "mus", "n_features_to_select": "n_features_to_select"}[name]
+    order = sorted(range(len(candidates)), key=lambda i: repr(others(i)))
+    for params, group in groupby(order, key=others):
+        members = sorted(group, key=lambda i: candidates[i][name], reverse=name == "mu")
+        path = gbfs_path(
+            rows.X,
+            rows.y,
+            estimator=search._template().set_params(n_features_to_select=None, **dict(params)),
+            sample_weight=rows.weights,
+            n_jobs=search.n_jobs,
+            verbose=search.verbose,
+            **{many: [candidates[i][name] for i in members]},
+        )
+        found |= dict(zip(members, path.estimators, strict=True))
+    return [found[i] for i in range(len(candidates))]

@@ -1,0 +1,82 @@
+"""Reports on estimators that were fitted in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+
+from frugalboost.base import GBFSBase
+from frugalboost.cross_validation import GBFSClassifierCV, GBFSCVBase, GBFSRegressorCV
+from frugalboost.path import mu_grid
+from frugalboost.report.contents import Contents, contents_of
+from frugalboost.report.findings import Choice, examine
+from frugalboost.report.steps import Rows
+
+N_MUS, EPS = 20, 1e-3
+
+
+def made_for(
+    estimator: GBFSBase | GBFSCVBase,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    *,
+    groups: Any = None,
+    X_test: Any = None,
+    y_test: Any = None,
+    sample_weight_test: Any = None,
+    title: str | None = None,
+    verbose: int = 0,
+) -> Contents:
+    """Contents of a report on a fitted estimator and the table it was fitted on."""
+    rows = Rows(X, y, sample_weight, groups)
+    if (X_test is None) != (y_test is None):
+        raise ValueError("X_test and y_test belong together: give both or neither.")
+    test = None if X_test is None else Rows(X_test, y_test, sample_weight_test)
+    if isinstance(estimator, GBFSCVBase):
+        if isinstance(estimator.cv, Iterator):
+            raise ValueError("cv is a generator, which can be used only once: fit with a list of splits instead.")
+        search, choice = estimator, None
+    else:
+        search, choice = searched(estimator, rows, verbose)
+    model = search.estimator_ if choice is None else choice.model
+    if getattr(X, "shape", (0, 0))[1] != model.n_features_in_:
+        raise ValueError(f"X has other columns than the table of the fit, which had {model.n_features_in_}.")
+    findings = examine(search, rows, test, choice)
+    checked = model._like()._checked(X, y, sample_weight)
+    return contents_of(
+        findings,
+        checked,
+        title=title or "What the model bought",
+        settings={"python": repr_of(estimator)},
+    )
+
+
+def searched(model: GBFSBase, rows: Rows, verbose: int) -> tuple[GBFSCVBase, Choice]:
+    """A search around the settings of one estimator, and that estimator as the choice."""
+    kind = GBFSClassifierCV if is_classifier(model) else GBFSRegressorCV
+    template = clone(model).set_params(n_features_to_select=None, warm_start=False, verbose=0)
+    around: dict[str, Any] = {"random_state": 0, "n_jobs": model.n_jobs, "verbose": verbose}
+    grid = np.union1d(mu_grid(model.mu_max_, N_MUS, EPS), [model.mu])
+    search = kind(template, mus=grid, **around).fit(rows.X, rows.y, rows.weights, groups=rows.groups)
+    if model.n_features_to_select is None:
+        at = [p["mu"] for p in search.cv_results_["params"]].index(float(model.mu))
+        results, index, why = search.cv_results_, at, f"It was asked for, with mu = {model.mu:g}."
+        index = sorted((p["mu"] for p in results["params"]), reverse=True).index(float(model.mu))
+    else:
+        wanted = int(model.n_features_to_select)
+        own = kind(template, n_features_to_select=wanted, **around).fit(
+            rows.X, rows.y, rows.weights, groups=rows.groups
+        )
+        results, at, index, why = own.cv_results_, 0, None, f"It was asked for, with {wanted} features."
+    score, spread = float(results["mean_test_score"][at]), float(results["se_test_score"][at])
+    return search, Choice(model, score, spread, index, why)
+
+
+def repr_of(estimator: Any) -> str:
+    """The call that makes the estimator."""
+    text: str = estimator.__repr__(N_CHAR_MAX=4000)
+    return text

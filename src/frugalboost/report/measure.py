@@ -1,0 +1,73 @@
+"""Scores as errors: whatever the scorer, lower is better and everyone reads it the same way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+NAMED = {
+    "accuracy": "error",
+    "R²": "unexplained variance",
+    "r2": "unexplained variance",
+    "roc_auc": "1 - ROC AUC",
+    "neg_root_mean_squared_error": "RMSE",
+    "neg_mean_squared_error": "mean squared error",
+    "neg_mean_absolute_error": "mean absolute error",
+    "neg_log_loss": "log loss",
+}
+
+
+@dataclass(frozen=True)
+class Measure:
+    """How a scorer's scores are shown.
+
+    Parameters
+    ----------
+    scoring : str
+        Name of the score. One that begins with "neg_" is an error already; of any other the distance to 1 is shown, in
+        percent.
+
+    Examples
+    --------
+    >>> from frugalboost.report.measure import Measure
+    >>> Measure("accuracy").title, Measure("accuracy").shown(0.915)
+    ('error', '8.5 %')
+    >>> Measure("neg_root_mean_squared_error").title, Measure("neg_root_mean_squared_error").shown(-53.21)
+    ('RMSE', '53.21')
+    """
+
+    scoring: str
+
+    @property
+    def is_share(self) -> bool:
+        """Whether errors are shares of 1."""
+        return not self.scoring.startswith("neg_")
+
+    @property
+    def title(self) -> str:
+        """What the error is called."""
+        if self.scoring in NAMED:
+            return NAMED[self.scoring]
+        return f"1 - {self.scoring}" if self.is_share else self.scoring.removeprefix("neg_").replace("_", " ")
+
+    @property
+    def unit(self) -> str:
+        """What stands behind numbers."""
+        return " %" if self.is_share else ""
+
+    def error(self, score: float) -> float:
+        """The error, in percent where it is a share."""
+        return 100 * (1 - score) if self.is_share else -score
+
+    def spread(self, spread: float) -> float:
+        """A standard error of scores as one of errors."""
+        return 100 * spread if self.is_share else spread
+
+    def shown(self, score: float) -> str:
+        """The error as text."""
+        return self.text(self.error(score))
+
+    def text(self, error: float | None) -> str:
+        """An error as text."""
+        if error is None or error != error:
+            return "-"
+        return f"{error:.1f} %" if self.is_share else f"{error:.4g}"

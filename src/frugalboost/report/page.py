@@ -1,0 +1,108 @@
+"""From contents to one HTML file that needs nothing else."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from frugalboost.report.charts import Spec, charts_of
+from frugalboost.report.contents import Contents
+
+MOST_ROWS = 200  # of a table on the page; selected.csv has all
+
+
+def page_of(contents: Contents) -> str:
+    """Return the page.
+
+    Parameters
+    ----------
+    contents : dict
+        Of a report.
+
+    Returns
+    -------
+    str
+        HTML. Everything that came from data is escaped.
+    """
+    charts = charts_of(contents)
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+    def figure(name: str, caption: str) -> Markup:
+        if name not in charts:
+            return Markup("")
+        frame = '<figure><div class="chart" id="chart-{}"></div><figcaption>{}</figcaption></figure>'
+        return Markup(frame).format(name, caption)
+
+    template = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(static("page.html"))
+    page: str = template.render(
+        c=contents,
+        charts=charts,
+        figure=figure,
+        error=lambda value: error_text(contents, value),
+        lead=lead(contents),
+        about=about(contents),
+        most=MOST_ROWS,
+        style=Markup(static("style.css")),
+        script=Markup(static("page.js")),
+        bundle=Markup(bundle()),
+        embedded=Markup(embedded(contents, charts)),
+    )
+    return page
+
+
+def static(name: str) -> str:
+    """A file that lies beside this module."""
+    return files("frugalboost.report").joinpath("static", name).read_text(encoding="utf-8")
+
+
+@cache
+def bundle() -> str:
+    """Vega, Vega-Lite and what puts them into a page, as one script."""
+    try:
+        import vl_convert as drawing
+    except ImportError:
+        raise ImportError("Reports need altair and vl-convert-python: pip install 'frugalboost[report]'.") from None
+    maker: Any = drawing
+    script: str = maker.javascript_bundle()
+    return "(() => {" + script.replace("</script", "<\\/script") + "})();"
+
+
+def embedded(contents: Contents, charts: dict[str, Spec]) -> str:
+    """Contents and charts as JSON in which nothing can end the script or begin a tag."""
+    text = json.dumps({**contents, "charts": charts}, ensure_ascii=True, allow_nan=False, default=float)
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def error_text(contents: Contents, value: float | None) -> str:
+    """An error with its unit."""
+    if value is None:
+        return "-"
+    return f"{value:.1f}{contents['measure']['unit']}" if contents["measure"]["unit"] else f"{value:.4g}"
+
+
+def lead(contents: Contents) -> str:
+    """The result in one sentence."""
+    chosen, facts, measure = contents["chosen"], contents["facts"], contents["measure"]
+    price = ""
+    if contents["prices"]["differ"]:
+        unit = contents["prices"]["unit"]
+        price = f" at a price of {chosen['price']:.4g}{f' {unit}' if unit else ''}"
+    error = f"{error_text(contents, chosen['error'])} ± {error_text(contents, chosen['spread'])}"
+    constant = contents["constant_error"]
+    beside = "" if constant is None else f" (a constant: {error_text(contents, constant)})"
+    return f"{chosen['n_features']} of {facts['n_features']:,} features{price}: {measure['title']} {error}{beside}."
+
+
+def about(contents: Contents) -> list[tuple[str, Any]]:
+    """What is said about the data, in pairs."""
+    facts = contents["facts"]
+    rest = {k: v for k, v in contents["about"].items() if v not in (None, "", [])}
+    return [
+        *((k.replace("_", " "), ", ".join(map(str, v)) if isinstance(v, list) else v) for k, v in rest.items()),
+        ("rows", f"{facts['n_rows']:,}"),
+        ("features", f"{facts['n_features']:,}, {facts['n_categorical']} of them categories"),
+        ("missing", f"{facts['missing']:.2%} of all cells"),
+    ]

@@ -1,0 +1,164 @@
+"""The error with one feature, with two, with three: what each purchase brings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.metrics import check_scoring
+from sklearn.utils import _safe_indexing
+
+from frugalboost.base import GBFSBase
+from frugalboost.cross_validation import GBFSCVBase
+from frugalboost.parallel import Check, side_by_side
+from frugalboost.path import Course
+from frugalboost.progress import Tally, tally
+from frugalboost.scoring import Scorer
+from frugalboost.threads import threads_for
+
+ALL_UNTIL, MOST_STEPS = 20, 40  # sizes at which errors are measured
+NEVER = 1e300  # a mu at which nothing is bought
+
+Columns = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A table with its targets, as the user holds them."""
+
+    X: Any
+    y: Any
+    weights: Any = None
+    groups: Any = None
+
+    def at(self, rows: NDArray[np.intp]) -> Rows:
+        """Some of the rows."""
+        parts = (None if p is None else _safe_indexing(p, rows) for p in (self.X, self.y, self.weights))
+        return Rows(*parts)
+
+    def of(self, columns: Columns) -> Rows:
+        """Some of the columns."""
+        return replace(self, X=_safe_indexing(self.X, columns.tolist(), axis=1))
+
+
+class Judge:
+    """Scores models on some rows; on none, where there are none."""
+
+    def __init__(self, estimator: GBFSBase, scoring: Any, test: Rows | None) -> None:
+        self._scorer = Scorer(check_scoring(estimator, scoring=scoring))
+        self.test = test
+
+    def __call__(self, model: Any, columns: Columns | None = None) -> float | None:
+        """The score; None without rows. ``columns``: the model knows only these."""
+        if self.test is None:
+            return None
+        rows = self.test if columns is None else self.test.of(columns)
+        return self._scorer(model, rows.X, rows.y, rows.weights)
+
+
+@dataclass(frozen=True)
+class Step:
+    """The score with the first so many features."""
+
+    n_features: int
+    score: float
+    test_score: float | None
+
+
+def steps_of(search: GBFSCVBase, model: GBFSBase, rows: Rows, judge: Judge) -> list[Step]:
+    """What models with the first features that were bought score.
+
+    In each split features are bought anew on its training rows, as the chosen model bought them on all rows, and models
+    of the first ones are judged on its held-out rows: features that were chosen with those in sight would look better
+    than they are. Test rows took no part, so there the chosen model's own features are judged.
+
+    Parameters
+    ----------
+    search : GBFSClassifierCV or GBFSRegressorCV
+        Fitted.
+    model : GBFSClassifier or GBFSRegressor
+        The one that was chosen.
+    rows : Rows
+        Those of the fit.
+    judge : Judge
+        Knows the test rows.
+
+    Returns
+    -------
+    list of Step
+        For one feature, two, and so on; wider apart where there are many.
+    """
+    sizes = step_sizes(len(model.selected_features_))
+    if not sizes:
+        return []
+    template = search._template().set_params(**{k: v for k, v in search.best_params_.items() if k != "mu"})
+    checked = template._checked(rows.X, rows.y, rows.weights)
+    splits = search._splits(rows.y, rows.groups, template, checked)
+    count = tally((len(splits) + 1) * len(sizes), "features so far") if search.verbose else None
+    threads = threads_for(search.n_jobs)
+    scores = []
+    for train, held_out in splits:
+        part = rows.at(train)
+        own = Judge(model, search.scoring, rows.at(held_out))
+        order = bought_again(model, search, part)
+        scores.append(scores_of(model, part, order, own, sizes, threads, count))
+    on_test: Sequence[float | None] = [None] * len(sizes)
+    if judge.test is not None:
+        on_test = scores_of(model, rows, model.selected_features_.astype(np.intp), judge, sizes, threads, count)
+    means = np.mean(np.array(scores, dtype=float), axis=0).tolist()
+    return [Step(*step) for step in zip(sizes, means, on_test, strict=True)]
+
+
+def step_sizes(n: int) -> list[int]:
+    """1, 2, 3, ... and where there are many features wider and wider apart."""
+    if n <= ALL_UNTIL:
+        return list(range(1, n + 1))
+    wide = np.geomspace(ALL_UNTIL, n, MOST_STEPS - ALL_UNTIL).round().astype(int)
+    return sorted({*range(1, ALL_UNTIL + 1), *wide.tolist()})
+
+
+def bought_again(model: GBFSBase, search: GBFSCVBase, rows: Rows) -> Columns:
+    """What the same settings buy on other rows, in order; mu is the same share of mu_max where the search says so."""
+    again = clone(model).set_params(n_jobs=search.n_jobs, verbose=0)
+    if model.n_features_to_select is None and search.mus is None and model.mu_max_ > 0:
+        course = Course(again, again._checked(rows.X, rows.y, rows.weights), threads_for(search.n_jobs))
+        again.set_params(mu=model.mu * course.mu_max / model.mu_max_)
+    columns: Columns = again.fit(rows.X, rows.y, rows.weights).selected_features_.astype(np.intp)
+    return columns
+
+
+def scores_of(
+    model: GBFSBase, rows: Rows, order: Columns, judge: Judge, sizes: Sequence[int], threads: int, count: Tally | None
+) -> list[float | None]:
+    """Scores of models with the first features of an order; with all of them where they are fewer."""
+
+    def score(k: int, check: Check | None, threads: int) -> float | None:
+        found = first(model, rows, order[:k], judge, threads)
+        if count is not None:
+            count.step()
+        return found
+
+    return side_by_side([partial(score, k) for k in sizes], threads)
+
+
+def first(model: GBFSBase, rows: Rows, columns: Columns, judge: Judge, threads: int) -> float | None:
+    """The score of a model with the settings of another, on some columns that are all free."""
+    if not len(columns):  # nothing was worth its price: a constant
+        constant = clone(model).set_params(n_features_to_select=None, mu=NEVER, costs=None, max_iter=1, n_jobs=threads)
+        return judge(constant.fit(rows.X, rows.y, rows.weights))
+    own = narrowed(model, columns).set_params(n_jobs=threads)
+    return judge(own.fit(rows.of(columns).X, rows.y, rows.weights), columns)
+
+
+def narrowed(model: GBFSBase, columns: Columns) -> GBFSBase:
+    """The model's settings for a table of some of its columns, all of them free."""
+    categorical = [i for i, c in enumerate(columns.tolist()) if c in model.categories_]
+    settings: dict[str, Any] = {"mu": 0.0, "costs": None, "budget": None, "n_features_to_select": None, "verbose": 0}
+    settings["categorical_features"] = categorical or "from_dtype"
+    changed: GBFSBase = clone(model).set_params(**settings)
+    return changed

@@ -1,0 +1,162 @@
+"""The work of one run: cross-validate the path, choose a model, look at what each feature brings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
+
+from frugalboost.base import GBFSBase
+from frugalboost.costs import Cost
+from frugalboost.cross_validation import GBFSClassifierCV, GBFSCVBase, GBFSRegressorCV
+from frugalboost.estimators import GBFSClassifier, GBFSRegressor
+from frugalboost.report.findings import Choice, Findings, Rows, examine
+from frugalboost.run.problems import Problem
+from frugalboost.run.task import Task
+
+HELD_OUT = 0.2
+USUAL_LEAF, LEAVES = 20, 50  # rows in a leaf: 20, on small tables a fiftieth of the rows
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a user may set."""
+
+    k: int | None = None
+    mu: float | None = None
+    rule: str = "1se"
+    budget: float | None = None
+    trees: int = 500
+    depth: int = 4
+    learning_rate: float = 0.1
+    leaf: int | None = None
+    splits: int = 5
+    points: int = 20
+    seed: int = 0
+    threads: int | None = None
+
+    def check(self) -> None:
+        """Raise Problem for settings that don't go together."""
+        if self.k is not None and self.mu is not None:
+            raise Problem("--k and --mu can't both be followed: give one of them.")
+
+    def work(self) -> int:
+        """How many fits a bar should count, about."""
+        return self.splits * self.points + self.points + (self.splits + 1 if self.k is not None else 0)
+
+
+def choose(rows: Rows, task: Task, settings: Settings, costs: Cost | None, test: Rows | None = None) -> Findings:
+    """Do the work.
+
+    Parameters
+    ----------
+    rows, test : Rows
+        Rows to choose by, and rows to judge by besides.
+    task : Task
+        Classes or numbers.
+    settings : Settings
+        What the user set.
+    costs : Cost or None
+        Prices.
+
+    Returns
+    -------
+    Findings
+        The path, the choice and what each feature brings.
+    """
+    template = template_of(len(rows.y), task, settings, costs)
+    search = search_of(template, rows.y, task, settings, max_iters=trees_tried(settings.trees))
+    search.fit(rows.X, rows.y, rows.weights)
+    choice = None
+    if settings.k is not None:
+        choice = exactly(search, rows, settings.k)
+    elif settings.mu is not None:
+        choice = at_mu(search, rows, settings.mu)
+    return examine(search, rows, test, choice)
+
+
+def template_of(n_rows: int, task: Task, settings: Settings, costs: Cost | None) -> GBFSBase:
+    """The estimator behind all fits."""
+    leaf = settings.leaf or max(1, min(USUAL_LEAF, n_rows // LEAVES))
+    shared: dict[str, Any] = {
+        "costs": costs,
+        "budget": settings.budget,
+        "max_iter": settings.trees,
+        "max_depth": settings.depth,
+        "learning_rate": settings.learning_rate,
+        "min_samples_leaf": leaf,
+        "random_state": settings.seed,
+    }
+    return GBFSClassifier(**shared) if task.is_classification else GBFSRegressor(**shared)
+
+
+def trees_tried(most: int) -> list[int]:
+    """Numbers of trees among which the path chooses; they cost no further fits."""
+    return sorted({max(1, most * share // 100) for share in (10, 20, 40, 100)})
+
+
+def search_of(template: GBFSBase, y: Any, task: Task, settings: Settings, **what: Any) -> GBFSCVBase:
+    """A search over random splits; stratified where every class has enough rows for it."""
+    kind = GBFSClassifierCV if task.is_classification else GBFSRegressorCV
+    splitter = ShuffleSplit
+    if task.is_classification:
+        counts = np.unique(y, return_counts=True)[1]
+        if counts.min() >= 2 and len(counts) <= HELD_OUT * len(y):
+            splitter = StratifiedShuffleSplit
+    return kind(
+        template,
+        n_mus=settings.points,
+        cv=splitter(settings.splits, test_size=HELD_OUT, random_state=settings.seed),
+        scoring=task.scoring,
+        rule=settings.rule,
+        n_jobs=settings.threads,
+        random_state=settings.seed,
+        verbose=1,
+        **what,
+    )
+
+
+def exactly(search: GBFSCVBase, rows: Rows, k: int) -> Choice:
+    """Exactly so many features: buy many, sell the weakest back."""
+    if k > search.n_features_in_:
+        raise Problem(f"--k asks for {k} features, but the table has {search.n_features_in_}.")
+    best = int(np.nanargmax(search.cv_results_["mean_test_score"]))
+    trees = search.cv_results_["params"][best]["max_iter"]
+    own = refitted(search, rows, {"n_features_to_select": k, "mus": None}, trees)
+    chosen = "one feature was" if k == 1 else f"{k} features were"
+    return choice_of(own, f"Exactly {chosen} asked for; more were bought, and the weakest sold back.")
+
+
+def at_mu(search: GBFSCVBase, rows: Rows, mu: float) -> Choice:
+    """The mu that was asked for, with the number of trees that suits it."""
+    own = refitted(search, rows, {"mus": [mu]}, None)
+    return choice_of(own, f"mu = {mu:g} was asked for.")
+
+
+def refitted(search: GBFSCVBase, rows: Rows, changes: dict[str, Any], trees: int | None) -> GBFSCVBase:
+    from sklearn.base import clone
+
+    own: GBFSCVBase = clone(search).set_params(rule="min", **changes)
+    if trees is not None:
+        own.set_params(max_iters=None, estimator__max_iter=trees)
+    return own.fit(rows.X, rows.y, rows.weights)
+
+
+def choice_of(search: GBFSCVBase, why: str) -> Choice:
+    results, at = search.cv_results_, search.best_index_
+    score, spread = float(results["mean_test_score"][at]), float(results["se_test_score"][at])
+    return Choice(search.estimator_, score, spread, None, why)
+
+
+def is_empty(findings: Findings) -> bool:
+    """Whether nothing was selected."""
+    return not len(findings.choice.model.selected_features_)
+
+
+def usual(settings: Settings, names: Sequence[str]) -> dict[str, Any]:
+    """Those settings that differ from the usual ones, by name."""
+    fresh = Settings()
+    return {n: getattr(settings, n) for n in names if getattr(settings, n) != getattr(fresh, n)}

@@ -1,0 +1,306 @@
+"""Tables from files: CSV, TSV, Parquet, Arrow and Feather, LIBSVM; or CSV from standard input."""
+
+from __future__ import annotations
+
+import glob
+import io
+import re
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from frugalboost.run.problems import Problem, unknown
+
+LIBSVM_TARGET = "label"
+NULLS = ["", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "#N/A", "?", "-nan", "<NA>"]
+BLOCK = 64 * 2**20  # bytes; a row must fit into one
+DELIMITERS = (",", ";", "\t", "|")
+PACKED = (".gz", ".bz2", ".zst", ".lz4")
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A table as it was read."""
+
+    source: str  # how it is called in sentences
+    names: list[str]
+    columns: Any  # pyarrow.Table, or a sparse matrix
+    target: Any = None  # of LIBSVM files, which bring their own
+    remarks: list[str] = field(default_factory=list)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether it came from a LIBSVM file."""
+        return self.target is not None
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return int(self.columns.shape[0])
+
+
+def load_table(
+    place: str, *, header: bool = True, only: Sequence[str] | None = None, n_features: int | None = None
+) -> Loaded:
+    """Read a table.
+
+    Parameters
+    ----------
+    place : str
+        A file, "-" for CSV from standard input, a folder of Parquet files, or a pattern such as "part-*.parquet". The
+        ending says what is in it: .csv, .tsv, .txt, .parquet, .feather, .arrow, .svm or .libsvm; .gz may follow.
+    header : bool, default=True
+        Whether the first line of a CSV file holds names.
+    only : sequence of str or None, default=None
+        Columns that are wanted; all of them must be there.
+    n_features : int or None, default=None
+        Columns that a LIBSVM file should have; those that no row mentions are zero.
+
+    Returns
+    -------
+    Loaded
+        The columns and their names.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from frugalboost.run.files import load_table
+    >>> path = os.path.join(tempfile.mkdtemp(), "a.csv")
+    >>> with open(path, "w") as file:
+    ...     _ = file.write("age;sex\\n12;f\\n13;m\\n")
+    >>> load_table(path).names
+    ['age', 'sex']
+    """
+    if place == "-":
+        return read_text(sys.stdin.buffer.read(), "standard input", ",", header, only)
+    kind = kind_of(place)
+    if kind == "libsvm":
+        return read_libsvm(existing(place), n_features)
+    if kind in (",", "\t"):
+        return read_text(unpacked(existing(place)), Path(place).name, kind, header, only)
+    read = read_parquet if kind == "parquet" else read_feather
+    return read(place, only)
+
+
+def kind_of(place: str) -> str:
+    """What is in a file, by its ending: a delimiter, "parquet", "feather" or "libsvm"."""
+    name = place.lower()
+    for ending in PACKED:
+        name = name.removesuffix(ending)
+    kinds = {
+        ".csv": ",",
+        ".txt": ",",
+        ".data": ",",
+        ".tsv": "\t",
+        ".tab": "\t",
+        ".parquet": "parquet",
+        ".pq": "parquet",
+        ".feather": "feather",
+        ".arrow": "feather",
+        ".ipc": "feather",
+        ".svm": "libsvm",
+        ".libsvm": "libsvm",
+        ".svmlight": "libsvm",
+    }
+    if Path(place).is_dir():
+        return "parquet"
+    suffix = Path(name).suffix
+    if suffix not in kinds:
+        if not glob.glob(place):
+            existing(place)
+        raise Problem(f"{place!r} has no ending that says what it is. Known are {', '.join(kinds)} (also .gz).")
+    return kinds[suffix]
+
+
+def existing(place: str) -> Path:
+    """A file that is there."""
+    path = Path(place).expanduser()
+    if path.is_file():
+        return path
+    folder = path.parent
+    if folder.is_dir():
+        raise unknown("file", path.name, sorted(p.name for p in folder.iterdir()), f"the folder {str(folder)!r}")
+    raise Problem(f"There is no file {place!r}: the folder {str(folder)!r} is not there either.")
+
+
+def unpacked(path: Path) -> bytes:
+    """The bytes of a file that may be compressed."""
+    pyarrow = arrow()
+    try:
+        with pyarrow.input_stream(str(path), compression="detect") as stream:
+            content: bytes = stream.read()
+            return content
+    except (OSError, pyarrow.ArrowException) as error:
+        raise Problem(f"{path.name} can't be read: {first_line(error)}") from None
+
+
+def arrow() -> Any:
+    """pyarrow, or a sentence that says how to get it."""
+    try:
+        import pyarrow
+    except ImportError:
+        raise Problem("Reading tables needs pyarrow and pandas: pip install 'frugalboost[cli]'.") from None
+    return pyarrow
+
+
+def first_line(error: BaseException) -> str:
+    return str(error).strip().split("\n")[0].rstrip(".") + "."
+
+
+# ------------------------------------------------------------------------------------------------ CSV
+
+
+def read_text(content: bytes, source: str, delimiter: str, header: bool, only: Sequence[str] | None) -> Loaded:
+    """CSV in any of its dialects; which one, is seen from the first lines."""
+    remarks: list[str] = []
+    if not content.strip():
+        raise Problem(f"{source} is empty.")
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        content = content.decode("latin-1").encode("utf-8")
+        remarks.append(f"{source} is not UTF-8; it was read as Latin-1.")
+    first = content.removeprefix(b"\xef\xbb\xbf").split(b"\n", 1)[0].decode("utf-8")
+    delimiter = the_delimiter(first, delimiter)
+    table = parsed(content, source, delimiter, ".", header)
+    if delimiter != "," and has_decimal_commas(table):
+        table = parsed(content, source, delimiter, ",", header)
+        remarks.append(f"{source} has decimal commas.")
+    names = checked_names(table.column_names, source, header)
+    if not header:
+        names = [f"column {i + 1}" for i in range(len(names))]
+    elif all(re.fullmatch(r"\s*[-+]?[\d.]+([eE][-+]?\d+)?\s*", n) for n in names):
+        remarks.append(f"The first line of {source} holds only numbers and was taken for names: is --no-header missing?")
+    table = table.rename_columns(names)
+    return Loaded(source, names, table, remarks=remarks) if only is None else chosen(Loaded(source, names, table), only)
+
+
+def the_delimiter(line: str, likely: str) -> str:
+    """The one by its ending, unless another cuts the first line into more pieces."""
+    return max((likely, *DELIMITERS), key=lambda d: line.count(d))
+
+
+def parsed(content: bytes, source: str, delimiter: str, point: str, header: bool) -> Any:
+    pyarrow = arrow()
+    from pyarrow import csv
+
+    longest = max((len(line) for line in content.splitlines()[:2]), default=0)
+    try:
+        return csv.read_csv(
+            io.BytesIO(content),
+            read_options=csv.ReadOptions(
+                block_size=max(BLOCK, 4 * longest), autogenerate_column_names=not header, use_threads=True
+            ),
+            parse_options=csv.ParseOptions(delimiter=delimiter, newlines_in_values=b'"' in content),
+            convert_options=csv.ConvertOptions(
+                null_values=NULLS, strings_can_be_null=True, quoted_strings_can_be_null=True, decimal_point=point
+            ),
+        )
+    except pyarrow.ArrowException as error:
+        raise Problem(f"{source} can't be read as CSV: {first_line(error)}") from None
+
+
+def has_decimal_commas(table: Any) -> bool:
+    """Whether a column of texts looks like numbers with a comma."""
+    import pyarrow
+
+    for column in table.columns:
+        if column.type == pyarrow.string():
+            values = [v for v in column.slice(0, 200).to_pylist() if v is not None]
+            if values and all(re.fullmatch(r"\s*-?\d+,\d+\s*", v) or v.lstrip("-").isdigit() for v in values):
+                return any("," in v for v in values)
+    return False
+
+
+def checked_names(names: list[str], source: str, header: bool) -> list[str]:
+    """Names, each of them different; one that is empty, as pandas writes its index, gets a number."""
+    found = [n.strip() or f"unnamed {i + 1}" for i, n in enumerate(names)] if header else names
+    twice = next((n for i, n in enumerate(found) if n in found[:i]), None) if len(set(found)) < len(found) else None
+    if twice is not None:
+        raise Problem(f"{source} has two columns named {twice!r}. Give every column a name of its own.")
+    return found
+
+
+def chosen(loaded: Loaded, only: Sequence[str]) -> Loaded:
+    """Only some columns."""
+    for name in only:
+        if name not in loaded.names:
+            raise unknown("column", name, loaded.names, loaded.source)
+    return Loaded(loaded.source, list(only), loaded.columns.select(list(only)), remarks=loaded.remarks)
+
+
+# ------------------------------------------------------------------------------------------- other kinds
+
+
+def read_parquet(place: str, only: Sequence[str] | None) -> Loaded:
+    """A file, a folder or a pattern."""
+    arrow()
+    from frugalboost.tables.sources import ArrowBatches, _dataset
+
+    found: Any = place
+    if glob.has_magic(place) and not Path(place).exists():
+        found = sorted(glob.glob(place, recursive=True))
+        if not found:
+            raise Problem(f"No file has a name like {place!r}.")
+    elif not Path(place).is_dir():
+        existing(place)
+    source = Path(place).name
+    return told(source, lambda: columns_of(source, ArrowBatches(_dataset(found), None, None, False), only))
+
+
+def columns_of(source: str, batches: Any, only: Sequence[str] | None) -> Loaded:
+    names = [str(n) for n in batches.names]
+    for name in only or ():
+        if name not in names:
+            raise unknown("column", name, names, source)
+    wanted = names if only is None else list(only)
+    return Loaded(source, wanted, batches._dataset.to_table(columns=wanted))
+
+
+def read_feather(place: str, only: Sequence[str] | None) -> Loaded:
+    """Arrow files and streams."""
+    path = existing(place)
+    pyarrow = arrow()
+
+    def read() -> Any:
+        with pyarrow.memory_map(str(path)) as file:
+            try:
+                return pyarrow.ipc.open_file(file).read_all()
+            except pyarrow.ArrowInvalid:
+                file.seek(0)
+                return pyarrow.ipc.open_stream(file).read_all()
+
+    table = told(path.name, read)
+    index = [c for c in (table.schema.pandas_metadata or {}).get("index_columns", []) if isinstance(c, str)]
+    table = table.drop_columns(index)
+    loaded = Loaded(path.name, [str(n) for n in table.column_names], table)
+    return loaded if only is None else chosen(loaded, only)
+
+
+def told(source: str, read: Callable[[], Any]) -> Any:
+    """What goes wrong in a file, in one sentence."""
+    import pyarrow
+
+    try:
+        return read()
+    except (pyarrow.ArrowException, OSError, ValueError) as error:
+        raise Problem(f"{source} can't be read: {first_line(error)}") from None
+
+
+def read_libsvm(path: Path, n_features: int | None) -> Loaded:
+    """Lines of a label and pairs of column and value; columns are called by their numbers."""
+    from sklearn.datasets import load_svmlight_file
+
+    try:
+        X, y = load_svmlight_file(str(path), n_features=n_features, zero_based="auto")
+    except (ValueError, OSError) as error:
+        raise Problem(f"{path.name} can't be read as LIBSVM: {first_line(error)}") from None
+    if not X.shape[0]:
+        raise Problem(f"{path.name} is empty.")
+    names = [str(i) for i in range(1, X.shape[1] + 1)]
+    whole = y.astype(np.int64)
+    return Loaded(path.name, names, X, target=whole if (whole == y).all() else y)

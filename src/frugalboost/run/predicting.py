@@ -1,0 +1,77 @@
+"""Predictions of a model for a table, as CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from sklearn.base import is_classifier
+
+from frugalboost.persistence import load
+from frugalboost.run.columns import kinds_of_model, like
+from frugalboost.run.files import existing, kind_of, load_table
+from frugalboost.run.folder import MODEL, csv_text
+from frugalboost.run.problems import Problem
+
+
+def predictions(
+    model: str, table: str, ids: Sequence[str], proba: bool, header: bool = True, threads: int | None = None
+) -> str:
+    """Predict every row of a table.
+
+    Parameters
+    ----------
+    model : str
+        A model file, or the folder of a run.
+    table : str
+        As :func:`~frugalboost.run.files.load_table` takes it; of its columns only those are needed that were bought.
+    ids : sequence of str
+        Columns to copy.
+    proba : bool
+        The probability of every class besides.
+    header : bool, default=True
+        Whether CSV begins with names.
+    threads : int or None, default=None
+        None: all cores.
+
+    Returns
+    -------
+    str
+        CSV with a row for each row of the table.
+    """
+    file = Path(model).expanduser()
+    fitted = load(file / MODEL if file.is_dir() else existing(model))
+    fitted.set_params(n_jobs=threads)
+    if proba and not is_classifier(fitted):
+        raise Problem("--proba is for classes, and this model predicts numbers.")
+    X, copied = rows_for(fitted, table, ids, header)
+    answer = fitted.predict(X)
+    heads, columns = [*ids, "prediction"], [*copied, answer.tolist()]
+    if proba:
+        heads += [f"probability_{c}" for c in fitted.classes_]
+        columns += fitted.predict_proba(X).T.tolist()
+    return csv_text(heads, zip(*columns, strict=True))
+
+
+def rows_for(fitted: Any, table: str, ids: Sequence[str], header: bool) -> tuple[Any, list[list[Any]]]:
+    """The columns that the model looks at, and those to copy."""
+    sparse = table != "-" and kind_of(table) == "libsvm"
+    if sparse or not hasattr(fitted, "feature_names_in_"):
+        if not sparse or ids:
+            raise Problem("This model was fitted on a table without names, so it needs a LIBSVM file, and no ids.")
+        loaded = load_table(table, n_features=fitted.n_features_in_)
+        return loaded.columns, []
+    kinds = kinds_of_model(fitted)
+    wanted = list(dict.fromkeys([*kinds, *ids]))
+    loaded = load_table(table, header=header, only=wanted or None)
+    X = like(loaded, kinds) if kinds else constant_rows(fitted, loaded.n_rows)
+    return X, [loaded.columns.column(name).to_pylist() for name in ids]
+
+
+def constant_rows(fitted: Any, n: int) -> Any:
+    """Rows for a model that looks at nothing."""
+    import numpy as np
+    import pandas as pd
+
+    return pd.DataFrame({name: np.full(n, np.nan) for name in fitted.feature_names_in_[:1]})

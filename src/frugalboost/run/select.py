@@ -1,0 +1,154 @@
+"""One run: a table in, the features worth paying for out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from frugalboost.base import Checked, GBFSBase
+from frugalboost.report.contents import Contents, contents_of
+from frugalboost.report.facts import Notice
+from frugalboost.report.findings import Rows
+from frugalboost.run.choosing import Settings, choose
+from frugalboost.run.columns import Columns, Roles, divided, kinds_of_frame, like, values
+from frugalboost.run.files import LIBSVM_TARGET, Loaded, load_table
+from frugalboost.run.pricing import costs_of
+from frugalboost.run.problems import Problem, unknown
+from frugalboost.run.task import Task, task_of
+
+FEWEST_ROWS = 10
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a user asks for."""
+
+    table: str
+    target: str | None = None
+    weight: str | None = None
+    ids: Sequence[str] = ()
+    test: str | None = None
+    costs: str | None = None
+    bags: str | None = None
+    task: str = "auto"
+    scoring: str | None = None
+    header: bool = True
+    settings: Settings = Settings()
+    command: str = ""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What came out."""
+
+    contents: Contents
+    model: GBFSBase
+
+
+def select(wanted: Wanted, say: Callable[[str], None]) -> Run:
+    """Read a table, choose features and gather what is to be shown.
+
+    Parameters
+    ----------
+    wanted : Wanted
+        What a user asks for.
+    say : callable
+        Is told what was guessed and noticed.
+
+    Returns
+    -------
+    Run
+        The contents of a report, and the chosen model.
+    """
+    wanted.settings.check()
+    loaded = load_table(wanted.table, header=wanted.header)
+    columns = divided(loaded, Roles(wanted.target, wanted.weight, wanted.ids))
+    target = LIBSVM_TARGET if loaded.is_sparse else str(wanted.target)
+    assert columns.y is not None
+    if len(columns.y) < FEWEST_ROWS:
+        raise Problem(f"{loaded.source} has {len(columns.y)} rows; at least {FEWEST_ROWS} are needed to choose by.")
+    say(f"{loaded.source}: {len(columns.y):,} rows, {len(columns.names):,} features.")
+    task = task_of(columns.y, target, wanted.task, wanted.scoring)
+    check_scoring_name(task)
+    costs = costs_of(wanted.costs, wanted.bags, columns.names, by_number=loaded.is_sparse)
+    for remark in (*task.remarks, *(n.text for n in columns.notices)):
+        say(remark)
+    test, notices = test_rows(wanted, columns, target, task) if wanted.test else (None, [])
+    rows = Rows(columns.X, columns.y, columns.weights)
+    findings = choose(rows, task, wanted.settings, costs, test)
+    model = findings.choice.model
+    checked: Checked = model._like()._checked(columns.X, columns.y, columns.weights)
+    contents = contents_of(
+        findings,
+        checked,
+        title=f"{target}: the features worth paying for",
+        about=about(wanted, loaded, target, task, test),
+        notices=[*columns.notices, *notices],
+        settings={"command": wanted.command},
+        names=columns.names,
+    )
+    for notice in contents["notices"][len(columns.notices) :]:
+        say(notice["text"])
+    return Run(contents, model)
+
+
+def check_scoring_name(task: Task) -> None:
+    """Raise Problem with the nearest name for a scorer that is not known."""
+    from sklearn.metrics import get_scorer_names
+
+    if task.scoring is not None and task.scoring not in get_scorer_names():
+        raise unknown("score", task.scoring, get_scorer_names(), "scikit-learn")
+
+
+def test_rows(wanted: Wanted, columns: Columns, target: str, task: Task) -> tuple[Rows, list[Notice]]:
+    """Rows of the test file, as those of the training file are."""
+    n = columns.X.shape[1]
+    loaded = load_table(str(wanted.test), header=wanted.header, n_features=n)
+    if loaded.is_sparse != (not hasattr(columns.X, "columns")):
+        raise Problem("The test file must be of the same kind as the table: both LIBSVM, or neither.")
+    if loaded.is_sparse:
+        return Rows(loaded.columns, loaded.target), []
+    Roles(target, wanted.weight).check(loaded)
+    known = loaded.columns.column(target).is_valid()
+    kept = Loaded(loaded.source, loaded.names, loaded.columns.filter(known), remarks=loaded.remarks)
+    y, X = values(kept.columns.column(target)), like(kept, kinds_of_frame(columns.X))
+    if task.is_classification and columns.y is not None:
+        strange = np.setdiff1d(y.astype(str), columns.y.astype(str))
+        if len(strange):
+            text = f"The test file has a class {strange[0]!r} of {target!r} that the table has not."
+            raise Problem(text)
+        y = y.astype(columns.y.dtype)
+    weights = None if wanted.weight is None else kept.columns.column(wanted.weight).to_numpy()
+    return Rows(X, y, weights), same_rows(columns.X, X, loaded.source)
+
+
+def same_rows(X: Any, X_test: Any, source: str) -> list[Notice]:
+    """A notice where rows of the test file are also in the table."""
+    own = set(row_keys(X).tolist())
+    again = int(row_keys(X_test).isin(own).sum())
+    if not again:
+        return []
+    return [Notice("rows", f"{again:,} of the {len(X_test):,} rows of {source} have the same features as one here.")]
+
+
+def row_keys(frame: Any) -> Any:
+    """A number for each row that is the same for equal values, whatever their type."""
+    import pandas as pd
+
+    alike = {n: c.astype(object if c.dtype == "category" else "float64") for n, c in frame.items()}
+    return pd.util.hash_pandas_object(pd.DataFrame(alike), index=False)
+
+
+def about(wanted: Wanted, loaded: Loaded, target: str, task: Task, test: Rows | None) -> dict[str, Any]:
+    """Where the data came from, for the report."""
+    found: dict[str, Any] = {"source": loaded.source, "target": target}
+    if wanted.weight:
+        found["weights"] = wanted.weight
+    if wanted.ids:
+        found["left_out_as_ids"] = list(wanted.ids)
+    if test is not None:
+        found["test_rows"] = f"{test.X.shape[0]:,} in {wanted.test}"
+    return found
