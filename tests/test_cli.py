@@ -35,10 +35,32 @@ def test_the_module_is_the_command():
 
 def test_wrong_calls(capsys):
     assert main([]) == 2
-    assert "usage" in capsys.readouterr().err
-    with pytest.raises(SystemExit):
-        main(["demo", "--mu", "-1"])
-    assert "mu must be zero or positive" in capsys.readouterr().err
+    assert "Usage" in "".join(capsys.readouterr())
+    assert main(["demo", "--mu", "-1"]) == 2
+    assert "--mu" in capsys.readouterr().err
+    assert main(["demonstrate"]) == 2
+
+
+def test_completion_is_there(capsys):
+    assert main(["--help"]) == 0
+    assert "--install-completion" in capsys.readouterr().out
+
+
+def test_a_reader_that_has_seen_enough_is_no_error():
+    code = "import sys; from frugalboost.cli import main; sys.exit(main(['demo']))"
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 0
+
+
+def test_without_typer_a_sentence_says_what_to_install(monkeypatch, capsys):
+    for name in [n for n in sys.modules if n.startswith("frugalboost.cli.")]:
+        if name != "frugalboost.cli.demo":
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "typer", None)
+    assert main(["demo"]) == 2
+    assert "pip install 'frugalboost[cli]'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", MODULES)

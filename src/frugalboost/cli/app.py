@@ -39,6 +39,7 @@ class Rule(StrEnum):
 
     least = "min"
     one_standard_error = "1se"
+    paired = "paired"
 
 
 def _version(wanted: bool) -> None:
@@ -56,7 +57,11 @@ def _all(
     """Boosted trees that buy the few features they need."""
 
 
-TABLE = "CSV, TSV, Parquet, Arrow/Feather or LIBSVM file; - for CSV from standard input; a folder or pattern of Parquet files."
+TABLE = (
+    "CSV, TSV, Parquet, Arrow/Feather or LIBSVM file; - for CSV from standard input; a folder or pattern of Parquet "
+    "files."
+)
+RULES = "min: the lowest error; 1se: the cheapest within one standard error of it; paired: the same by differences."
 
 
 @app.command()
@@ -69,7 +74,8 @@ def select(
     k: Annotated[int | None, typer.Option("--k", "-k", min=1, help="Exactly so many features.")] = None,
     mu: Annotated[float | None, typer.Option(min=0.0, help="This price of a feature instead of a chosen one.")] = None,
     rule: Annotated[
-        Rule, typer.Option(help="min: the lowest error; 1se: the cheapest within one standard error of it.")
+        Rule,
+        typer.Option(help=RULES),
     ] = Rule.one_standard_error,
     costs: Annotated[str | None, typer.Option(help="CSV (feature,price) or TOML file with prices.")] = None,
     bags: Annotated[
@@ -111,9 +117,7 @@ def select(
         from frugalboost.run.select import Wanted
         from frugalboost.run.select import select as run
 
-        settings = Settings(
-            k, mu, rule.value, budget, trees, depth, learning_rate, leaf, splits, points, seed, threads
-        )
+        settings = Settings(k, mu, rule.value, budget, trees, depth, learning_rate, leaf, splits, points, seed, threads)
         wanted = Wanted(
             table, target, weight, tuple(ids or ()), test, costs, bags, task.value, scoring, header, settings, command()
         )

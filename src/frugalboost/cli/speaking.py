@@ -26,11 +26,13 @@ def told() -> Iterator[None]:
     """End with a sentence and an exit code where something is wrong; FRUGALBOOST_DEBUG=1 shows where it came from."""
     try:
         yield
+        sys.stdout.flush()
     except KeyboardInterrupt:
         say("frugalboost: stopped.")
         raise typer.Exit(INTERRUPTED) from None
-    except BrokenPipeError:
-        raise
+    except BrokenPipeError:  # the reader, such as head, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit from None
     except (Problem, ModelFileError, ValueError, TypeError, ImportError, OSError, MemoryError) as error:
         if os.environ.get("FRUGALBOOST_DEBUG"):
             raise

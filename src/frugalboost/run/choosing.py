@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 
 from frugalboost.base import GBFSBase
 from frugalboost.costs import Cost
 from frugalboost.cross_validation import GBFSClassifierCV, GBFSCVBase, GBFSRegressorCV
 from frugalboost.estimators import GBFSClassifier, GBFSRegressor
-from frugalboost.report.findings import Choice, Findings, Rows, examine
+from frugalboost.report.findings import Choice, Findings, examine
+from frugalboost.report.steps import Rows
 from frugalboost.run.problems import Problem
 from frugalboost.run.task import Task
+from frugalboost.splits import chosen_index
 
 HELD_OUT = 0.2
 USUAL_LEAF, LEAVES = 20, 50  # rows in a leaf: 20, on small tables a fiftieth of the rows
@@ -43,10 +45,6 @@ class Settings:
         if self.k is not None and self.mu is not None:
             raise Problem("--k and --mu can't both be followed: give one of them.")
 
-    def work(self) -> int:
-        """How many fits a bar should count, about."""
-        return self.splits * self.points + self.points + (self.splits + 1 if self.k is not None else 0)
-
 
 def choose(rows: Rows, task: Task, settings: Settings, costs: Cost | None, test: Rows | None = None) -> Findings:
     """Do the work.
@@ -71,6 +69,8 @@ def choose(rows: Rows, task: Task, settings: Settings, costs: Cost | None, test:
     search = search_of(template, rows.y, task, settings, max_iters=trees_tried(settings.trees))
     search.fit(rows.X, rows.y, rows.weights)
     choice = None
+    if settings.rule == "1se" and not search.n_features_selected_:
+        search = less_strictly(search, rows)
     if settings.k is not None:
         choice = exactly(search, rows, settings.k)
     elif settings.mu is not None:
@@ -119,6 +119,15 @@ def search_of(template: GBFSBase, y: Any, task: Task, settings: Settings, **what
     )
 
 
+def less_strictly(search: GBFSCVBase, rows: Rows) -> GBFSCVBase:
+    """Where "1se" buys nothing since splits differ much: judge by differences, split by split."""
+    results = search.cv_results_
+    if not results["mean_n_features"][chosen_index(results, "paired")]:
+        return search
+    again: GBFSCVBase = clone(search).set_params(rule="paired").fit(rows.X, rows.y, rows.weights)
+    return again
+
+
 def exactly(search: GBFSCVBase, rows: Rows, k: int) -> Choice:
     """Exactly so many features: buy many, sell the weakest back."""
     if k > search.n_features_in_:
@@ -137,26 +146,16 @@ def at_mu(search: GBFSCVBase, rows: Rows, mu: float) -> Choice:
 
 
 def refitted(search: GBFSCVBase, rows: Rows, changes: dict[str, Any], trees: int | None) -> GBFSCVBase:
-    from sklearn.base import clone
-
+    """The same search along another path."""
     own: GBFSCVBase = clone(search).set_params(rule="min", **changes)
     if trees is not None:
         own.set_params(max_iters=None, estimator__max_iter=trees)
-    return own.fit(rows.X, rows.y, rows.weights)
+    own.fit(rows.X, rows.y, rows.weights)
+    return own
 
 
 def choice_of(search: GBFSCVBase, why: str) -> Choice:
+    """What a search found that had one thing to try."""
     results, at = search.cv_results_, search.best_index_
     score, spread = float(results["mean_test_score"][at]), float(results["se_test_score"][at])
     return Choice(search.estimator_, score, spread, None, why)
-
-
-def is_empty(findings: Findings) -> bool:
-    """Whether nothing was selected."""
-    return not len(findings.choice.model.selected_features_)
-
-
-def usual(settings: Settings, names: Sequence[str]) -> dict[str, Any]:
-    """Those settings that differ from the usual ones, by name."""
-    fresh = Settings()
-    return {n: getattr(settings, n) for n in names if getattr(settings, n) != getattr(fresh, n)}

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frugalboost.report.facts import Notice
-from frugalboost.run.files import LIBSVM_TARGET, Loaded
+from frugalboost.report.facts import Notice, counts_rows
+from frugalboost.run.files import LIBSVM_TARGET, UNNAMED, Loaded
 from frugalboost.run.problems import Problem, some, unknown
 
 MOST_LEVELS = 1_000  # of a column of texts; with more, and most of them rare, it is free text or an id
@@ -129,6 +129,8 @@ def features(table: Any, names: Sequence[str]) -> tuple[Any, list[Notice]]:
     kept, notices = {}, []
     for name in names:
         column, why = usable(table.column(name))
+        if why is None and name.startswith(UNNAMED) and counts_rows(column.to_numpy()):
+            why = "it has no name and only counts the rows, as the index that pandas writes."
         if why is not None:
             notices.append(Notice("left out", f"{name!r} was left out: {why}"))
         else:

@@ -16,6 +16,7 @@ import numpy as np
 from frugalboost.run.problems import Problem, unknown
 
 LIBSVM_TARGET = "label"
+UNNAMED = "unnamed "  # and a number: a column whose name is empty
 NULLS = ["", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "#N/A", "?", "-nan", "<NA>"]
 BLOCK = 64 * 2**20  # bytes; a row must fit into one
 DELIMITERS = (",", ";", "\t", "|")
@@ -46,7 +47,7 @@ class Loaded:
 def load_table(
     place: str, *, header: bool = True, only: Sequence[str] | None = None, n_features: int | None = None
 ) -> Loaded:
-    """Read a table.
+    r"""Read a table.
 
     Parameters
     ----------
@@ -71,7 +72,7 @@ def load_table(
     >>> from frugalboost.run.files import load_table
     >>> path = os.path.join(tempfile.mkdtemp(), "a.csv")
     >>> with open(path, "w") as file:
-    ...     _ = file.write("age;sex\\n12;f\\n13;m\\n")
+    ...     _ = file.write("age;sex\n12;f\n13;m\n")
     >>> load_table(path).names
     ['age', 'sex']
     """
@@ -148,6 +149,7 @@ def arrow() -> Any:
 
 
 def first_line(error: BaseException) -> str:
+    """What an error says, without its details."""
     return str(error).strip().split("\n")[0].rstrip(".") + "."
 
 
@@ -174,7 +176,9 @@ def read_text(content: bytes, source: str, delimiter: str, header: bool, only: S
     if not header:
         names = [f"column {i + 1}" for i in range(len(names))]
     elif all(re.fullmatch(r"\s*[-+]?[\d.]+([eE][-+]?\d+)?\s*", n) for n in names):
-        remarks.append(f"The first line of {source} holds only numbers and was taken for names: is --no-header missing?")
+        remarks.append(
+            f"The first line of {source} holds only numbers and was taken for names: is --no-header missing?"
+        )
     table = table.rename_columns(names)
     return Loaded(source, names, table, remarks=remarks) if only is None else chosen(Loaded(source, names, table), only)
 
@@ -185,6 +189,7 @@ def the_delimiter(line: str, likely: str) -> str:
 
 
 def parsed(content: bytes, source: str, delimiter: str, point: str, header: bool) -> Any:
+    """The table in a dialect."""
     pyarrow = arrow()
     from pyarrow import csv
 
@@ -218,7 +223,7 @@ def has_decimal_commas(table: Any) -> bool:
 
 def checked_names(names: list[str], source: str, header: bool) -> list[str]:
     """Names, each of them different; one that is empty, as pandas writes its index, gets a number."""
-    found = [n.strip() or f"unnamed {i + 1}" for i, n in enumerate(names)] if header else names
+    found = [n.strip() or f"{UNNAMED}{i + 1}" for i, n in enumerate(names)] if header else names
     twice = next((n for i, n in enumerate(found) if n in found[:i]), None) if len(set(found)) < len(found) else None
     if twice is not None:
         raise Problem(f"{source} has two columns named {twice!r}. Give every column a name of its own.")
@@ -249,10 +254,12 @@ def read_parquet(place: str, only: Sequence[str] | None) -> Loaded:
     elif not Path(place).is_dir():
         existing(place)
     source = Path(place).name
-    return told(source, lambda: columns_of(source, ArrowBatches(_dataset(found), None, None, False), only))
+    loaded: Loaded = told(source, lambda: columns_of(source, ArrowBatches(_dataset(found), None, None, False), only))
+    return loaded
 
 
 def columns_of(source: str, batches: Any, only: Sequence[str] | None) -> Loaded:
+    """All columns of files, or some."""
     names = [str(n) for n in batches.names]
     for name in only or ():
         if name not in names:

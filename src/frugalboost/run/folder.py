@@ -52,6 +52,7 @@ def write(folder: Path, contents: Contents, model: GBFSBase) -> None:
 
 
 def replace(place: Path, text: str) -> None:
+    """Write a file that is whole at any time."""
     beside = place.with_name(f".{place.name}.part")
     beside.write_text(text, encoding="utf-8", newline="")
     os.replace(beside, place)

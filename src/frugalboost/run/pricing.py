@@ -16,7 +16,7 @@ Table = dict[str, Any]
 
 
 def costs_of(costs: str | None, bags: str | None, names: Sequence[str], by_number: bool = False) -> Cost | None:
-    """Prices from files.
+    r"""Prices from files.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def costs_of(costs: str | None, bags: str | None, names: Sequence[str], by_numbe
     >>> from frugalboost.run.pricing import costs_of
     >>> path = os.path.join(tempfile.mkdtemp(), "prices.toml")
     >>> with open(path, "w") as file:
-    ...     _ = file.write('unit = "euro"\\n[prices]\\nmri = 300\\n')
+    ...     _ = file.write('unit = "euro"\n[prices]\nmri = 300\n')
     >>> costs_of(path, None, ["age", "mri"])
     Prices(values={'mri': 300.0}, unit='euro')
     """

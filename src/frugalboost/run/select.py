@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from frugalboost.base import Checked, GBFSBase
 from frugalboost.report.contents import Contents, contents_of
 from frugalboost.report.facts import Notice
-from frugalboost.report.findings import Rows
+from frugalboost.report.steps import Rows
 from frugalboost.run.choosing import Settings, choose
 from frugalboost.run.columns import Columns, Roles, divided, kinds_of_frame, like, values
 from frugalboost.run.files import LIBSVM_TARGET, Loaded, load_table
@@ -36,7 +36,7 @@ class Wanted:
     task: str = "auto"
     scoring: str | None = None
     header: bool = True
-    settings: Settings = Settings()
+    settings: Settings = field(default_factory=Settings)
     command: str = ""
 
 
