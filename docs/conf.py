@@ -18,6 +18,7 @@ on_site = {
     r"examples": "/gallery/index.rst",
     r"CHANGELOG\.md": "/changelog.md",
     r"CONTRIBUTING\.md": "/contributing.md",
+    r"SECURITY\.md": "/security.md",
 }
 
 project = "frugalboost"

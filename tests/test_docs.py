@@ -3,10 +3,15 @@
 import contextlib
 import importlib
 import io
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
+from sklearn.datasets import make_classification
 
 ROOT = Path(__file__).resolve().parents[1]
 MADE = ("_build", "gallery", "generated")  # by sphinx
@@ -16,23 +21,46 @@ PAGES = [
     *(p for p in sorted((ROOT / "docs").rglob("*.md")) if not set(MADE) & set(p.relative_to(ROOT).parts)),
 ]
 # A block of Python, and a block of text right below it: what it prints.
-BLOCK = re.compile(r"^```python\n(.*?)^```$(?:\n+```text\n(.*?)^```$)?", flags=re.DOTALL | re.MULTILINE)
+BLOCK = re.compile(r"^```(python|bash)\n(.*?)^```$(?:\n+```text\n(.*?)^```$)?", flags=re.DOTALL | re.MULTILINE)
 FENCES = {"python", "bash", "text", "{include}", "{literalinclude}", "{toctree}", "{eval-rst}"}
 
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda p: p.relative_to(ROOT).as_posix())
 
 
 @every_page
-def test_python_blocks_run(page, tmp_path, monkeypatch):
-    """One after another, as a reader would run them."""
+def test_blocks_run(page, tmp_path, monkeypatch):
+    """One after another, as a reader would run them, who has tables of their own."""
     monkeypatch.chdir(tmp_path)
+    table = make_classification(60, 4, random_state=0)
+    frame = pd.DataFrame(table[0], columns=list("abcd")).assign(ill=table[1])
+    for name in ("train.csv", "new.csv"):
+        frame.to_csv(name, index=False)
     text, space = page.read_text(), {"__name__": "__main__"}
     for block in BLOCK.finditer(text):
-        code, shown = block.groups()
-        lines_above, printed = text.count("\n", 0, block.start(1)), io.StringIO()
-        with contextlib.redirect_stdout(printed):
-            exec(compile("\n" * lines_above + code, str(page), "exec"), space)
-        assert shown is None or printed.getvalue().rstrip() == shown.rstrip()
+        kind, code, shown = block.groups()
+        lines_above, printed = text.count("\n", 0, block.start(2)), io.StringIO()
+        if kind == "bash":
+            printed.write(output_of(code))
+        else:
+            with contextlib.redirect_stdout(printed):
+                exec(compile("\n" * lines_above + code, str(page), "exec"), space)
+        assert shown is None or lines_of(printed.getvalue()) == lines_of(shown)
+
+
+def output_of(commands):
+    """What our own commands print; blocks with other ones install things or take long, and are not run."""
+    if not all(line.startswith("frugalboost ") for line in commands.splitlines()):
+        return ""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    done = subprocess.run(
+        ["bash", "-e", "-c", commands], capture_output=True, text=True, env=os.environ | {"PATH": path}
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def lines_of(text):
+    return [line.rstrip() for line in text.strip().splitlines()]
 
 
 @every_page
@@ -75,7 +103,9 @@ def described():
                 yield getattr(module, found[1])
 
 
-@pytest.mark.parametrize("name", ["", ".baselines", ".costs", ".datasets", ".export", ".losses", ".plotting"])
+@pytest.mark.parametrize(
+    "name", ["", ".baselines", ".costs", ".datasets", ".export", ".losses", ".plotting", ".report"]
+)
 def test_every_public_name_is_in_the_reference(name):
     module = importlib.import_module(f"frugalboost{name}")
     public = getattr(module, "__all__", None) or [

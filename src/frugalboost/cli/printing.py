@@ -27,7 +27,7 @@ def print_table(contents: Contents, folder: Path) -> None:
     out.print(Text(chosen["why"]))
     if chosen["features"]:
         tested = chosen["test_error"] is not None
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
         table.add_column("#", justify="right")
         table.add_column("feature", overflow="fold")
         for head in ("price", "gain %", "in tree", f"{measure['title']} so far", *(["on test rows"] if tested else [])):
@@ -36,7 +36,9 @@ def print_table(contents: Contents, folder: Path) -> None:
             errors = [error_text(contents, f["error"])] + ([error_text(contents, f["test_error"])] if tested else [])
             cells = [f"{f['price']:.4g}", f"{f['gain']:.1f}", str(f["tree"]), *errors]
             table.add_row(str(i), Text(contents["names"][f["name"]]), *cells)
+        out.print()
         out.print(table)
+        out.print()
         if len(chosen["features"]) > MOST_SHOWN:
             out.print(f"{len(chosen['features']) - MOST_SHOWN} more are in selected.csv.")
         if tested:

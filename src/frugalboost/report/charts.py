@@ -67,7 +67,7 @@ def curve(contents: Contents, x: str, x_title: str) -> Any:
             "i": i,
             "x": p[x],
             "error": p["error"],
-            "low": p["error"] - p["spread"],
+            "low": max(p["error"] - p["spread"], 0.5 * p["error"]),
             "high": p["error"] + p["spread"],
             "test": p["test_error"],
             "value": p["value"],
@@ -80,7 +80,8 @@ def curve(contents: Contents, x: str, x_title: str) -> Any:
     scale = alt.Scale(type="symlog", constant=1) if most > 30 else alt.Scale(zero=False, nice=True)
     whole = alt.Axis(tickMinStep=1, format="d") if x == "n_features" else alt.Axis()
     across = alt.X("x:Q", title=x_title, scale=scale, axis=whole)
-    up = alt.Y("error:Q", title=title, scale=alt.Scale(zero=False))
+    height = alt.Scale(type="log", nice=False) if spans_much(rows) else alt.Scale(zero=False)
+    up = alt.Y("error:Q", title=title, scale=height)
     tips = [
         alt.Tooltip("value:Q", title="mu" if contents["parameter"] == "mu" else "features wanted", format=".3g"),
         alt.Tooltip("features:Q", title="features"),
@@ -96,12 +97,14 @@ def curve(contents: Contents, x: str, x_title: str) -> Any:
     here = contents["chosen"]
     at = alt.param(name="at", value=here["index"] if here["index"] is not None else 0)
     layers = [
-        base.mark_area(opacity=0.18, color=BLUE).encode(x=across, y=alt.Y("low:Q", title=title), y2="high:Q"),
+        base.mark_area(opacity=0.18, color=BLUE).encode(
+            x=across, y=alt.Y("low:Q", title=title, scale=height), y2="high:Q"
+        ),
         base.mark_line(color=BLUE).encode(x=across, y=up, order="i:Q"),
     ]
     if rows and rows[0]["test"] is not None:
         dashed = base.mark_line(color=GREEN, strokeDash=[4, 3])
-        layers.append(dashed.encode(x=across, y=alt.Y("test:Q", title=title), order="i:Q"))
+        layers.append(dashed.encode(x=across, y=alt.Y("test:Q", title=title, scale=height), order="i:Q"))
     layers += [
         base.mark_point(color=BLUE, filled=True, size=60).encode(x=across, y=up, tooltip=tips),
         alt.Chart(data([{"x": here["n_features"] if x == "n_features" else here["price"], "error": here["error"]}]))
@@ -113,6 +116,12 @@ def curve(contents: Contents, x: str, x_title: str) -> Any:
     ]
     words = f"{measure['title']} against {x_title}: {len(rows)} models, the chosen one marked"
     return alt.layer(*layers).add_params(at).properties(width="container", height=300, description=words)
+
+
+def spans_much(rows: list[dict[str, Any]]) -> bool:
+    """Whether errors differ so much that a logarithm shows them better; it can't show zero."""
+    errors = [row[name] for row in rows for name in ("error", "test") if row[name] is not None]
+    return bool(errors) and min(errors) > 0 and max(errors) > 3 * min(errors)
 
 
 def by_gain(contents: Contents) -> list[dict[str, Any]]:

@@ -72,12 +72,26 @@ def csv_text(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 Rows = tuple[list[str], list[list[Any]]]
 
 
+def rounded(value: float | None) -> float | None:
+    """As many digits as say something."""
+    return None if value is None else float(f"{value:.6g}")
+
+
 def selected(contents: Contents) -> Rows:
     """The chosen features in order of purchase."""
     names = contents["names"]
     heads = ["order", "feature", "kind", "price", "gain_percent", "tree", "error_so_far", "test_error_so_far"]
     rows = [
-        [i, names[f["name"]], f["kind"], f["price"], f["gain"], f["tree"], f["error"], f["test_error"]]
+        [
+            i,
+            names[f["name"]],
+            f["kind"],
+            f["price"],
+            rounded(f["gain"]),
+            f["tree"],
+            rounded(f["error"]),
+            rounded(f["test_error"]),
+        ]
         for i, f in enumerate(contents["chosen"]["features"], start=1)
     ]
     return heads, rows
@@ -92,9 +106,9 @@ def path(contents: Contents) -> Rows:
             p["value"],
             p["n_features"],
             p["price"],
-            p["error"],
-            p["spread"],
-            p["test_error"],
+            rounded(p["error"]),
+            rounded(p["spread"]),
+            rounded(p["test_error"]),
             p["trees"],
             json.dumps([names[f] for f in p["features"]], ensure_ascii=False),
         ]
