@@ -89,18 +89,15 @@ def section(results: Sequence[Result]) -> Section:
             said = f"{data}: matches or beats the others ({TITLES[form]})"
             claims.append(against_rivals(said, own, form, RIVALS, MARGIN))
         more += ["", f"**{data}**", "", *table(own, sizes(columns))]
-    solvers = sorted({r["solver"] for r in results if "solver" in r})
     return Section(
         TITLE,
         "Random 80/20 splits, 5 of them, for pcmac, uspst and spam; the official test part elsewhere. Settings are "
-        "chosen by 5 random 80/20 splits of the training rows (of the newton form by one); trees up to 2000. "
-        "In the tables the "
-        "largest model with at most k features, in brackets its number of features where that is not k; "
-        "seconds are for "
-        "the whole search of settings and all models, one thread. A claim is judged at the sizes that GBFS has models "
-        f"of: its error may be at most {100 * MARGIN:g} % above the best rival's, interpolated to that size. mRMR and "
-        f"HSIC Lasso end in an RBF SVM and were run up to {MOST_ROWS['mrmr']:,} and {MOST_ROWS['hsic']:,} rows. HSIC "
-        f"Lasso by {' and '.join(solvers) or 'pyHSICLasso'}. Random splits share rows, so the bars are too short.",
+        "chosen by 5 random 80/20 splits of the training rows (of the newton form by one); trees up to 2000. In the "
+        "tables the largest model with at most k features, in brackets its number of features where that is not k; "
+        "seconds are for the whole search of settings and all models, one thread. A claim is judged at the sizes that "
+        f"GBFS has models of: its error may be at most {100 * MARGIN:g} % above the best rival's, interpolated to that "
+        f"size. mRMR and HSIC Lasso end in an RBF SVM and were run up to {MOST_ROWS['mrmr']:,} and "
+        f"{MOST_ROWS['hsic']:,} rows. {curves.solvers(results)} Random splits share rows, so the bars are too short.",
         claims,
         ["paper_tables.png"],
         more,

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import FormatStrFormatter, LogLocator, NullLocator
 
 from experiments import ours
 from experiments.cells import Result
@@ -99,6 +100,18 @@ def point(error: float, features: np.ndarray, **about: Any) -> Point:
     return {**about, "n_features": len(chosen), "error": error, "features": chosen if len(chosen) <= 200 else None}
 
 
+def solvers(results: Sequence[Result]) -> str:
+    """Which implementation of HSIC Lasso was used; completes a sentence."""
+    used = [r["solver"] for r in results if "solver" in r]
+    by_package = sum(s == "pyHSICLasso" for s in used)
+    if by_package == len(used):
+        return "HSIC Lasso is pyHSICLasso's."
+    return (
+        f"HSIC Lasso is pyHSICLasso's in {by_package} of {len(used)} cells; in the others, where that package fails or "
+        "stops early, ours: the same kernels, the path by scikit-learn's lars_path_gram."
+    )
+
+
 def mean_curve(results: Sequence[Result]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Mean number of features, mean error and its standard error over the splits; a point for each k or mu."""
     places = list(zip(*(result["points"] for result in results), strict=True))
@@ -134,6 +147,9 @@ def draw_curves(axes: Axes, results: Sequence[Result], title: str) -> None:
             capsize=2,
         )
     axes.set(title=title, xlabel="features", ylabel="test error, %", xscale="log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_major_formatter(FormatStrFormatter("%g"))
+    axes.xaxis.set_minor_locator(NullLocator())
     axes.grid(alpha=0.25)
 
 

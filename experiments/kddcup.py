@@ -146,16 +146,12 @@ def section(results: Sequence[Result]) -> Section:
     return Section(
         TITLE,
         "The official 10 percent file (494,021 rows, 145,586 of them distinct) with weights that give each kind of "
-        "connection its count in the full file; 311,029 test rows, with kinds of attacks that the training "
-        "file does not "
-        f"have. {TREES} trees of depth {DEPTH}. Forest: {FOREST_TREES} trees, leaves of at least "
-        f"{FOREST_LEAF} weighted "
-        "rows; of L1 the largest model of at most k. For GBFS with fixed mu the table has the last iteration with "
-        "at most k features, of the mu that has most of them then; the newton form that sells back is one "
-        "model a size, "
-        f"stopped on a fifth of the rows. An error counts as lowest within {100 * MARGIN:g} % of the best "
-        "rival's at the "
-        "same size.",
+        "connection its count in the full file; 311,029 test rows, with kinds of attacks that the training file does "
+        f"not have. {TREES} trees of depth {DEPTH}. Forest: {FOREST_TREES} trees, leaves of at least {FOREST_LEAF} "
+        "weighted rows; of L1 the largest model of at most k. For GBFS with fixed mu the table has the last iteration "
+        "with at most k features, of the mu that has most of them then; the newton form that sells back is one model a "
+        f"size, stopped on a fifth of the rows. An error counts as lowest within {100 * MARGIN:g} % of the best "
+        "rival's at the same size.",
         claims,
         ["paper_kddcup99.png"],
         more,

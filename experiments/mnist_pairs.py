@@ -62,9 +62,8 @@ def section(results: Sequence[Result]) -> Section:
         more += ["", f"**{pair}**", "", *table(own, KS)]
     return Section(
         TITLE,
-        "Which six pairs the paper shows is not known here; these are pairs that look alike. The paper's "
-        "form has depth 4 "
-        "and its number of trees by one validation split. An error counts as lowest within "
+        "Which six pairs the paper shows is not known here; these are pairs that look alike. The paper's form has "
+        "depth 4 and its number of trees by one validation split. An error counts as lowest within "
         f"{100 * MARGIN:g} % of the best rival's, some four test rows.",
         claims,
         ["paper_mnist_pairs.png"],

@@ -59,7 +59,7 @@ def rivals() -> dict[str, baselines.Baseline]:
 
 def draw(results: Sequence[Result], folder: Path, order: Order) -> None:
     """Seconds against rows, and against columns."""
-    figure, panels = plt.subplots(1, 2, figsize=(10.5, 4.2), layout="constrained", sharey=True)
+    figure, panels = plt.subplots(1, 2, figsize=(10.5, 4.6), layout="constrained", sharey=True)
     for panel, along, name in ((panels[0], 0, "rows, of 100 columns"), (panels[1], 1, "columns, of 1,000 rows")):
         for method in METHODS:
             at = grown(results, method, along)
@@ -70,7 +70,7 @@ def draw(results: Sequence[Result], folder: Path, order: Order) -> None:
         panel.set(xlabel=name, xscale="log", yscale="log")
         panel.grid(alpha=0.25)
     panels[0].set_ylabel("seconds, one thread")
-    panels[0].legend(fontsize=8)
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=9)
     figure.savefig(folder / "paper_times.png", dpi=110)
     plt.close(figure)
 
@@ -93,6 +93,11 @@ def exponent(at: Sequence[tuple[int, float]]) -> float:
     return float(np.polyfit(sizes, seconds, 1)[0])
 
 
+def in_seconds(time: float | None) -> str:
+    """Two digits, or whole seconds."""
+    return "-" if time is None else f"{time:.2g}" if time < 10 else f"{time:.0f}"
+
+
 def section(results: Sequence[Result]) -> Section:
     """GBFS is linear in rows and in columns."""
     claims, more = (
@@ -109,8 +114,7 @@ def section(results: Sequence[Result]) -> Section:
     for method in METHODS:
         rows, columns = dict(grown(results, method, 0)), dict(grown(results, method, 1))
         if rows:
-            shown = [f"{t:.2g}" if (t := rows.get(n)) is not None else "-" for n in ROWS]
-            shown += [f"{t:.2g}" if (t := columns.get(d)) is not None else "-" for d in COLUMNS]
+            shown = [*(in_seconds(rows.get(n)) for n in ROWS), *(in_seconds(columns.get(d)) for d in COLUMNS)]
             more.append(f"| {TITLES[method]} | " + " | ".join(shown) + " |")
     for method in ("paper", "best"):
         rows, columns = grown(results, method, 0), grown(results, method, 1)
