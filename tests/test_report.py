@@ -269,3 +269,31 @@ def test_notebooks_show_what_was_bought_and_paths():
     assert "&lt;b&gt;bmi" in shown
     path = gbfs_path(X, y, n_mus=3, max_iter=5)._repr_html_()
     assert path.count("<tr>") == 4
+
+
+def test_progress_in_a_notebook_is_a_bar_of_tqdm(monkeypatch, capsys):
+    import sys
+    from types import SimpleNamespace
+
+    import tqdm.auto
+
+    class ZMQInteractiveShell:
+        pass
+
+    bars = []
+
+    class Bar(tqdm.tqdm):
+        def __init__(self, *arguments, **options):
+            bars.append(self)
+            super().__init__(*arguments, **options)
+
+    X, y = load_diabetes(return_X_y=True)
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=ZMQInteractiveShell))
+    monkeypatch.setattr(tqdm.auto, "tqdm", Bar)
+    gbfs_path(X, y, n_mus=3, max_iter=3, verbose=1)
+    GBFSRegressor(max_iter=7, verbose=1).fit(X, y)
+    assert [(bar.total, bar.n) for bar in bars] == [(3, 3), (7, 7)]
+    assert capsys.readouterr().out == ""  # bars are on standard error
+    monkeypatch.delitem(sys.modules, "IPython")
+    GBFSRegressor(max_iter=7, verbose=1).fit(X, y)
+    assert "iteration 7/7" in capsys.readouterr().out

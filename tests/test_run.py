@@ -123,6 +123,46 @@ def test_exactly_k_and_a_given_mu(table, capsys):
     assert "--k asks for 99 features" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(("score", "price", "taken"), [(0.95, 2.0, True), (0.8, 2.0, False), (0.95, 3.0, False)])
+def test_selling_back_must_do_better_and_cost_no_more(monkeypatch, score, price, taken):
+    from types import SimpleNamespace
+
+    from frugalboost.run import choosing
+
+    X, y = load_breast_cancer(return_X_y=True)
+    quick = frugalboost.GBFSClassifier(max_iter=5, max_depth=2, budget=2)
+    search = frugalboost.GBFSClassifierCV(quick, mus=[0.001], random_state=0).fit(X, y)
+    assert search.total_cost_ == 2
+    assert 0.8 < search.best_score_ < 0.95
+    asked = []
+
+    def selling(search, rows, k):
+        asked.append(k)
+        results = {"mean_test_score": [score], "se_test_score": [0.01]}
+        return SimpleNamespace(
+            best_score_=score, total_cost_=price, cv_results_=results, best_index_=0, estimator_="sold back"
+        )
+
+    monkeypatch.setattr(choosing, "selling", selling)
+    choice = choosing.sold_back(search, None)
+    assert asked == [2]
+    assert (choice is not None) == taken
+    if taken:
+        assert choice.model == "sold back"
+        assert "The rule chose 2 features" in choice.why
+
+
+def test_selling_back_can_be_left_out(table, monkeypatch):
+    from frugalboost.run import choosing
+
+    asked = []
+    monkeypatch.setattr(choosing, "sold_back", lambda *_: asked.append(1))
+    assert select(table, "-t", "bought", "--id", "amount", "--no-sell") == 0
+    assert asked == []
+    assert select(table, "-t", "bought", "--id", "amount") == 0
+    assert asked == [1]
+
+
 def test_errors_so_far_come_from_rows_that_took_no_part_in_buying(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(3)

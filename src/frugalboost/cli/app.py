@@ -77,6 +77,9 @@ def select(
         Rule,
         typer.Option(help=RULES),
     ] = Rule.one_standard_error,
+    sell: Annotated[
+        bool, typer.Option("--sell/--no-sell", help="Try as many features by buying more and selling the weakest back.")
+    ] = True,
     costs: Annotated[str | None, typer.Option(help="CSV (feature,price) or TOML file with prices.")] = None,
     bags: Annotated[
         str | None, typer.Option(help="CSV (feature,bag) or TOML file: the first feature of a bag pays for all.")
@@ -117,7 +120,9 @@ def select(
         from frugalboost.run.select import Wanted
         from frugalboost.run.select import select as run
 
-        settings = Settings(k, mu, rule.value, budget, trees, depth, learning_rate, leaf, splits, points, seed, threads)
+        settings = Settings(
+            k, mu, rule.value, sell, budget, trees, depth, learning_rate, leaf, splits, points, seed, threads
+        )
         wanted = Wanted(
             table, target, weight, tuple(ids or ()), test, costs, bags, task.value, scoring, header, settings, command()
         )

@@ -95,7 +95,7 @@ def curve(contents: Contents, x: str, x_title: str) -> Any:
     ]
     base = alt.Chart(data(rows))
     here = contents["chosen"]
-    at = alt.param(name="at", value=here["index"] if here["index"] is not None else 0)
+    at = alt.param(name="at", value=contents["start"])
     layers = [
         base.mark_area(opacity=0.18, color=BLUE).encode(
             x=across, y=alt.Y("low:Q", title=title, scale=height), y2="high:Q"

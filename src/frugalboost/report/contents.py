@@ -77,6 +77,7 @@ def contents_of(
         },
         "parameter": findings.parameter,
         "points": [point_of(p, findings, index) for p in findings.points],
+        "start": start_of(findings),
         "chosen": {
             "index": findings.choice.index,
             "why": findings.choice.why,
@@ -106,6 +107,14 @@ def contents_of(
         "settings": {**(settings or {}), "parameters": parameters_of(model), "versions": versions()},
         "names": index.names,
     }
+
+
+def start_of(findings: Findings) -> int:
+    """The place on the path to begin to look at: the choice, or the model with about as many features."""
+    if findings.choice.index is not None:
+        return findings.choice.index
+    wanted = findings.choice.model.n_features_selected_
+    return int(np.argmin([abs(p.model.n_features_selected_ - wanted) for p in findings.points]))
 
 
 class Index:

@@ -13,10 +13,13 @@ from frugalboost.base import GBFSBase
 from frugalboost.costs import Cost
 from frugalboost.cross_validation import GBFSClassifierCV, GBFSCVBase, GBFSRegressorCV
 from frugalboost.estimators import GBFSClassifier, GBFSRegressor
-from frugalboost.report.findings import Choice, Findings, examine
+from frugalboost.owned_bags import find_bags
+from frugalboost.report.findings import Choice, Findings, chosen_by_rule, examine
+from frugalboost.report.measure import Measure
 from frugalboost.report.steps import Rows
 from frugalboost.run.problems import Problem
 from frugalboost.run.task import Task
+from frugalboost.selection import Bags
 from frugalboost.splits import chosen_index
 
 HELD_OUT = 0.2
@@ -30,6 +33,7 @@ class Settings:
     k: int | None = None
     mu: float | None = None
     rule: str = "1se"
+    sell: bool = True
     budget: float | None = None
     trees: int = 500
     depth: int = 4
@@ -75,6 +79,8 @@ def choose(rows: Rows, task: Task, settings: Settings, costs: Cost | None, test:
         choice = exactly(search, rows, settings.k)
     elif settings.mu is not None:
         choice = at_mu(search, rows, settings.mu)
+    elif settings.sell and search.n_features_selected_:
+        choice = sold_back(search, rows)
     return examine(search, rows, test, choice)
 
 
@@ -132,11 +138,34 @@ def exactly(search: GBFSCVBase, rows: Rows, k: int) -> Choice:
     """Exactly so many features: buy many, sell the weakest back."""
     if k > search.n_features_in_:
         raise Problem(f"--k asks for {k} features, but the table has {search.n_features_in_}.")
-    best = int(np.nanargmax(search.cv_results_["mean_test_score"]))
-    trees = search.cv_results_["params"][best]["max_iter"]
-    own = refitted(search, rows, {"n_features_to_select": k, "mus": None}, trees)
+    own = selling(search, rows, k)
     chosen = "one feature was" if k == 1 else f"{k} features were"
     return choice_of(own, f"Exactly {chosen} asked for; more were bought, and the weakest sold back.")
+
+
+def selling(search: GBFSCVBase, rows: Rows, k: int) -> GBFSCVBase:
+    """Cross-validated: so many features (bags), with the number of trees that did best on the path."""
+    best = int(np.nanargmax(search.cv_results_["mean_test_score"]))
+    trees = search.cv_results_["params"][best]["max_iter"]
+    return refitted(search, rows, {"n_features_to_select": k, "mus": None}, trees)
+
+
+def sold_back(search: GBFSCVBase, rows: Rows) -> Choice | None:
+    """As many features as the rule chose, by buying more and selling the weakest back, if these do better."""
+    model = search.estimator_
+    number = len(Bags(model._costs(), model.selected_features_).owned)
+    own = selling(search, rows, number)
+    costs_more = own.total_cost_ > model.total_cost_ * (1 + 1e-9)
+    if not own.best_score_ > search.cv_results_["mean_test_score"][search.best_index_] or costs_more:
+        return None
+    measure, first = Measure(search.scoring_), chosen_by_rule(search)
+    counted = "bags" if find_bags(model.costs) is not None else "features"
+    why = (
+        f"The rule chose {number} {counted} on the path, with a mean {measure.title} of {measure.shown(first.score)} "
+        f"over {search.n_splits_} splits. Those that are left when more are bought and the weakest sold back do "
+        f"better: {measure.shown(own.best_score_)}."
+    )
+    return choice_of(own, why)
 
 
 def at_mu(search: GBFSCVBase, rows: Rows, mu: float) -> Choice:
