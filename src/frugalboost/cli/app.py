@@ -121,10 +121,33 @@ def select(
         from frugalboost.run.select import select as run
 
         settings = Settings(
-            k, mu, rule.value, sell, budget, trees, depth, learning_rate, leaf, splits, points, seed, threads
+            k=k,
+            mu=mu,
+            rule=rule.value,
+            sell=sell,
+            budget=budget,
+            trees=trees,
+            depth=depth,
+            learning_rate=learning_rate,
+            leaf=leaf,
+            splits=splits,
+            points=points,
+            seed=seed,
+            threads=threads,
         )
         wanted = Wanted(
-            table, target, weight, tuple(ids or ()), test, costs, bags, task.value, scoring, header, settings, command()
+            table=table,
+            target=target,
+            weight=weight,
+            ids=tuple(ids or ()),
+            test=test,
+            costs=costs,
+            bags=bags,
+            task=task.value,
+            scoring=scoring,
+            header=header,
+            settings=settings,
+            command=command(),
         )
         settings.check()
         place = folder.ready(out or default_folder(table))

@@ -18,16 +18,15 @@ SELECTED, PATH, MODEL, REPORT, RUN = "selected.csv", "path.csv", "model.frugal",
 
 
 def ready(place: str | os.PathLike[str]) -> Path:
-    """A folder that may be written to: a new one, an empty one, or one that an earlier run made."""
+    """A place for a folder: a new one, an empty one, or one that an earlier run made. Nothing is made yet."""
     folder = Path(place).expanduser()
     if folder.exists() and not folder.is_dir():
         raise Problem(f"{str(folder)!r} is a file; --out must name a folder.")
     if folder.is_dir() and any(folder.iterdir()) and not (folder / RUN).exists():
         raise Problem(f"The folder {str(folder)!r} holds other things than a run. Name another one with --out.")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise Problem(f"The folder {str(folder)!r} can't be made: {error.strerror}.") from None
+    nearest = next(p for p in (folder, *folder.absolute().parents) if p.exists())
+    if not os.access(nearest, os.W_OK):
+        raise Problem(f"Nothing can be written to {str(nearest)!r}. Name another folder with --out.")
     return folder
 
 
@@ -44,6 +43,7 @@ def write(folder: Path, contents: Contents, model: GBFSBase) -> None:
         The chosen one.
     """
     report = Report(contents)
+    folder.mkdir(parents=True, exist_ok=True)
     replace(folder / SELECTED, csv_text(*selected(contents)))
     replace(folder / PATH, csv_text(*path(contents)))
     model.save(folder / MODEL)
