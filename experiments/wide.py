@@ -86,7 +86,8 @@ def section(results: Sequence[Result]) -> Section:
         TITLE,
         (absent if all(r["data"] != WANTED for r in results) else "")
         + "5 random 80/20 splits; logarithms of raw intensities, for all methods. Training parts of 82 or 84 rows "
-        "can't choose a number of trees, so the newton form has 100 trees and one model; the paper's form has depth 4. As good: within "
+        "can't choose a number of trees, so the newton form has 100 trees and one model; the paper's form has depth 4. "
+        "As good: within "
         f"{100 * MARGIN:g} % at the sizes that GBFS has models of; one test row in all five splits is 1 %.",
         claims,
         ["paper_wide.png"],
