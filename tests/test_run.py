@@ -152,6 +152,29 @@ def test_selling_back_must_do_better_and_cost_no_more(monkeypatch, score, price,
         assert "The rule chose 2 features" in choice.why
 
 
+def test_a_sample_chooses_and_all_rows_fit(table, capsys):
+    assert select(table, "-t", "bought", "--id", "amount", "--sample", "120", "--json") == 0
+    shown = capsys.readouterr()
+    assert "120 of the rows, drawn at random, are used to choose by" in shown.err
+    assert "fitted on all 240" in json.loads(shown.out)["why"]
+    assert frugalboost.load("table_selected/model.frugal")._model.ensemble.weight[0] == 240
+    assert select(table, "-t", "bought", "--id", "amount", "--sample", "0", "--json") == 0
+    shown = capsys.readouterr()
+    assert "drawn at random" not in shown.err + shown.out
+
+
+def test_how_many_rows_choose():
+    from frugalboost.run.choosing import Settings, sample_size
+
+    y = np.arange(300_000) % 10
+    classes, numbers = task_of(y, "y"), task_of(y + 0.5, "y", "regression")
+    assert sample_size(y, numbers, Settings()) == 50_000
+    assert sample_size(y % 2, classes, Settings()) == 50_000
+    assert sample_size(y, classes, Settings()) == 10_000
+    assert sample_size(y, classes, Settings(sample=0)) == 300_000
+    assert sample_size(y, classes, Settings(sample=77)) == 77
+
+
 def test_selling_back_can_be_left_out(table, monkeypatch):
     from frugalboost.run import choosing
 

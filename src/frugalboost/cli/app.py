@@ -100,6 +100,10 @@ def select(
     ] = None,
     splits: Annotated[int, typer.Option(min=2, help="Random splits of cross-validation.")] = 5,
     points: Annotated[int, typer.Option(min=2, help="Models on the path.")] = 20,
+    sample: Annotated[
+        int | None,
+        typer.Option(min=0, help="Rows to choose by; 0: all.  [default: 50,000, fewer for more than 2 classes]"),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Decides the splits.")] = 0,
     threads: Annotated[
         int | None, typer.Option(min=1, help="Threads; results do not depend on it.  [default: all cores]")
@@ -132,6 +136,7 @@ def select(
             leaf=leaf,
             splits=splits,
             points=points,
+            sample=sample,
             seed=seed,
             threads=threads,
         )
@@ -220,6 +225,10 @@ def report(
 @app.command()
 def demo(
     mu: Annotated[float, typer.Option(min=0.0, help="Price of a feature.")] = 0.003,
+    sample: Annotated[
+        int | None,
+        typer.Option(min=0, help="Rows to choose by; 0: all.  [default: 50,000, fewer for more than 2 classes]"),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Which patients are held out.")] = 0,
 ) -> None:
     """Choose features on a data set bundled with scikit-learn."""

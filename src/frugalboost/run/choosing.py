@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
+from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit, train_test_split
 
 from frugalboost.base import GBFSBase
 from frugalboost.costs import Cost
@@ -23,6 +23,7 @@ from frugalboost.selection import Bags
 from frugalboost.splits import chosen_index
 
 HELD_OUT = 0.2
+USUAL_SAMPLE, SMALLEST_SAMPLE = 50_000, 10_000  # rows times trees of an iteration; but so many rows in any case
 USUAL_LEAF, LEAVES = 20, 50  # rows in a leaf: 20, on small tables a fiftieth of the rows
 
 
@@ -41,6 +42,7 @@ class Settings:
     leaf: int | None = None
     splits: int = 5
     points: int = 20
+    sample: int | None = None  # rows to choose by; None: as many as USUAL_SAMPLE says, 0: all
     seed: int = 0
     threads: int | None = None
 
@@ -69,6 +71,7 @@ def choose(rows: Rows, task: Task, settings: Settings, costs: Cost | None, test:
     Findings
         The path, the choice and what each feature brings.
     """
+    all_rows, rows = rows, sampled(rows, task, settings)
     template = template_of(len(rows.y), task, settings, costs)
     search = search_of(template, rows.y, task, settings, max_iters=trees_tried(settings.trees))
     search.fit(rows.X, rows.y, rows.weights)
@@ -81,7 +84,34 @@ def choose(rows: Rows, task: Task, settings: Settings, costs: Cost | None, test:
         choice = at_mu(search, rows, settings.mu)
     elif settings.sell and search.n_features_selected_:
         choice = sold_back(search, rows)
+    if rows is not all_rows:
+        choice = fitted_on_all(choice or chosen_by_rule(search), all_rows, settings)
     return examine(search, rows, test, choice)
+
+
+def sample_size(y: Any, task: Task, settings: Settings) -> int:
+    """How many rows to choose by."""
+    if settings.sample is not None:
+        return settings.sample or len(y)
+    outputs = len(np.unique(y)) if task.is_classification else 1
+    return max(SMALLEST_SAMPLE, USUAL_SAMPLE // (outputs if outputs > 2 else 1))
+
+
+def sampled(rows: Rows, task: Task, settings: Settings) -> Rows:
+    """Some of the rows, classes in their shares; all of them where they are not too many."""
+    n, wanted = len(rows.y), sample_size(rows.y, task, settings)
+    if wanted >= n:
+        return rows
+    classes = rows.y if task.is_classification and stratifiable(rows.y, wanted / n) else None
+    taken, _ = train_test_split(np.arange(n), train_size=wanted, stratify=classes, random_state=settings.seed)
+    return rows.at(np.sort(taken))
+
+
+def fitted_on_all(choice: Choice, rows: Rows, settings: Settings) -> Choice:
+    """The same settings on all rows."""
+    model = clone(choice.model).set_params(n_jobs=settings.threads).fit(rows.X, rows.y, rows.weights)
+    why = f"{choice.why} It was chosen on a sample of the rows, then fitted on all {len(rows.y):,}."
+    return replace(choice, model=model, index=None, why=why)
 
 
 def template_of(n_rows: int, task: Task, settings: Settings, costs: Cost | None) -> GBFSBase:
@@ -108,10 +138,8 @@ def search_of(template: GBFSBase, y: Any, task: Task, settings: Settings, **what
     """A search over random splits; stratified where every class has enough rows for it."""
     kind = GBFSClassifierCV if task.is_classification else GBFSRegressorCV
     splitter = ShuffleSplit
-    if task.is_classification:
-        counts = np.unique(y, return_counts=True)[1]
-        if counts.min() >= 2 and len(counts) <= HELD_OUT * len(y):
-            splitter = StratifiedShuffleSplit
+    if task.is_classification and stratifiable(y, 1 - HELD_OUT):
+        splitter = StratifiedShuffleSplit
     return kind(
         template,
         n_mus=settings.points,
@@ -132,6 +160,12 @@ def less_strictly(search: GBFSCVBase, rows: Rows) -> GBFSCVBase:
         return search
     again: GBFSCVBase = clone(search).set_params(rule="paired").fit(rows.X, rows.y, rows.weights)
     return again
+
+
+def stratifiable(y: Any, share: float) -> bool:
+    """Whether both parts of a split can have rows of every class."""
+    counts = np.unique(y, return_counts=True)[1]
+    return bool(counts.min() >= 2 and len(counts) <= min(share, 1 - share) * len(y))
 
 
 def exactly(search: GBFSCVBase, rows: Rows, k: int) -> Choice:

@@ -12,7 +12,7 @@ from frugalboost.base import Checked, GBFSBase
 from frugalboost.report.contents import Contents, contents_of
 from frugalboost.report.facts import Notice
 from frugalboost.report.steps import Rows
-from frugalboost.run.choosing import Settings, choose
+from frugalboost.run.choosing import Settings, choose, sample_size
 from frugalboost.run.columns import Columns, Roles, divided, kinds_of_frame, like, values
 from frugalboost.run.files import LIBSVM_TARGET, Loaded, load_table
 from frugalboost.run.pricing import costs_of
@@ -76,6 +76,9 @@ def select(wanted: Wanted, say: Callable[[str], None]) -> Run:
     costs = costs_of(wanted.costs, wanted.bags, columns.names, by_number=loaded.is_sparse)
     for remark in (*task.remarks, *(n.text for n in columns.notices)):
         say(remark)
+    size = sample_size(columns.y, task, wanted.settings)
+    if size < len(columns.y):
+        say(f"{size:,} of the rows, drawn at random, are used to choose by (--sample); the model is fitted on all.")
     test, notices = test_rows(wanted, columns, target, task) if wanted.test else (None, [])
     rows = Rows(columns.X, columns.y, columns.weights)
     findings = choose(rows, task, wanted.settings, costs, test)
