@@ -76,8 +76,9 @@ def page(rows: list[Row]) -> str:
         f"Made by `python -m benchmarks.boruta`. Boruta ({version('Boruta')}, a random forest of depth {DEPTH}, "
         f"{ITERATIONS} iterations) selects on the",
         "training rows; LightGBM is fitted on what it confirms, 500 trees of depth 4, early stopping on the validation",
-        "rows. frugalboost is asked for at most as many features, and for half as many, with the settings of",
-        "[quality.md](quality.md). Means over splits, one thread each, standard errors of test errors in brackets;",
+        "rows. frugalboost is asked for at most as many features as it confirms, and for half as many, with the settings of",
+        "[quality.md](quality.md). Features are those that the models use. Means over splits, one thread each, standard",
+        "errors of test errors in brackets;",
         "seconds were taken beside other work.",
         "",
         "| table | splits | selector | features | test error, % | seconds |",
