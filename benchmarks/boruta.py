@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import textwrap
 import time
 import warnings
 from importlib.metadata import version
@@ -70,16 +71,18 @@ def compared(name: str, seed: int, iterations: int) -> list[Row]:
 
 def page(rows: list[Row]) -> str:
     """A table for people."""
+    about = (
+        f"Made by `python -m benchmarks.boruta`. Boruta ({version('Boruta')}, a random forest of depth {DEPTH}, "
+        f"{ITERATIONS} iterations) selects on the training rows; LightGBM is fitted on what it confirms, 500 trees of "
+        "depth 4, early stopping on the validation rows. frugalboost is asked for at most as many features as it "
+        "confirms, and for half as many, with the settings of [quality.md](quality.md). Features are those that the "
+        "models use. Means over splits, one thread each, standard errors of test errors in brackets; seconds were "
+        "taken beside other work."
+    )
     lines = [
         "# Beside Boruta",
         "",
-        f"Made by `python -m benchmarks.boruta`. Boruta ({version('Boruta')}, a random forest of depth {DEPTH}, "
-        f"{ITERATIONS} iterations) selects on the",
-        "training rows; LightGBM is fitted on what it confirms, 500 trees of depth 4, early stopping on the validation",
-        "rows. frugalboost is asked for at most as many features as it confirms, and for half as many, with the settings of",
-        "[quality.md](quality.md). Features are those that the models use. Means over splits, one thread each, standard",
-        "errors of test errors in brackets;",
-        "seconds were taken beside other work.",
+        *textwrap.wrap(about, 120),
         "",
         "| table | splits | selector | features | test error, % | seconds |",
         "|---|---:|---|---:|---:|---:|",
