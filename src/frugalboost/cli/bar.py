@@ -47,12 +47,17 @@ def shown(quiet: bool, splits: int) -> Iterator[None]:
 
         def count(total: int, what: str) -> Counted:
             if what.startswith("split"):  # the splits of one search are one piece of work
-                name = "cross-validation"
-                first = what.startswith("split 1/")
-                if name not in tasks or first:
-                    tasks[name] = progress.add_task(name, total=total * splits)
-                return Counted(progress, tasks[name])
-            return Counted(progress, progress.add_task({"fit": "the path"}.get(what, what), total=total))
+                if what.startswith("split 1/"):
+                    tasks["split"] = progress.add_task("cross-validation", total=total * splits)
+                return Counted(progress, tasks["split"])
+            name = {"fit": "the path"}.get(what, what)
+            if name not in tasks:
+                tasks[name] = progress.add_task(name, total=0)
+            return more(tasks[name], total)
+
+        def more(task: Any, total: int) -> Counted:
+            progress.update(task, total=(progress.tasks[progress.task_ids.index(task)].total or 0) + total)
+            return Counted(progress, task)
 
         with counted_by(count):
             yield

@@ -112,6 +112,9 @@ def chosen_by_rule(search: GBFSCVBase) -> Choice:
             f"It is the cheapest whose mean {measure.title} over {search.n_splits_} splits, {own}, is within one "
             f"standard error ({spread}) of the lowest, {lowest}."
         )
+    mean = float(results["mean_n_features"][at])
+    if abs(mean - search.n_features_selected_) >= 0.05:
+        why += f" In the splits such models buy {mean:.1f} features on average."
     score, error = float(results["mean_test_score"][at]), float(results["se_test_score"][at])
     value = search.best_params_[_parameter(search)]
     index = [v for v, _ in _best_of_each(search)].index(value)

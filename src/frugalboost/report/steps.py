@@ -99,7 +99,7 @@ def steps_of(search: GBFSCVBase, model: GBFSBase, rows: Rows, judge: Judge) -> l
     template = search._template().set_params(**{k: v for k, v in search.best_params_.items() if k != "mu"})
     checked = template._checked(rows.X, rows.y, rows.weights)
     splits = search._splits(rows.y, rows.groups, template, checked)
-    count = tally((len(splits) + 1) * len(sizes), "features so far") if search.verbose else None
+    count = tally((len(splits) + (judge.test is not None)) * len(sizes), "features so far") if search.verbose else None
     threads = threads_for(search.n_jobs)
     scores = []
     for train, held_out in splits:
