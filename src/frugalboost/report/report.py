@@ -35,7 +35,7 @@ class Report:
     >>> search = GBFSRegressorCV(GBFSRegressor(max_iter=20), n_mus=4, rule="1se", random_state=0).fit(X, y)
     >>> report = search.report(X, y)
     >>> report
-    <Report: 2 of 10 features>
+    <Report: 8 of 10 features>
     >>> "<!doctype html>" in report.html()
     True
     """
