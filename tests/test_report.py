@@ -297,3 +297,47 @@ def test_progress_in_a_notebook_is_a_bar_of_tqdm(monkeypatch, capsys):
     monkeypatch.delitem(sys.modules, "IPython")
     GBFSRegressor(max_iter=7, verbose=1).fit(X, y)
     assert "iteration 7/7" in capsys.readouterr().out
+
+
+def test_other_columns_and_kinds_of_tables():
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    model = GBFSRegressor(mu=0.05, max_iter=5).fit(X, y)
+    with pytest.raises(ValueError, match="another order"):
+        model.report(X[X.columns[::-1]], y)
+    rows = X.to_numpy().tolist()
+    plain = GBFSRegressor(mu=0.05, max_iter=5).fit(rows, y)
+    assert plain.report(rows, y).contents["facts"]["n_features"] == 10
+    matrix = sparse.coo_matrix(X.to_numpy())
+    assert GBFSRegressor(mu=0.05, max_iter=5).fit(matrix, y).report(matrix, y).contents["facts"]["n_rows"] == 442
+
+
+def test_scores_of_ones_own_keep_their_size():
+    from sklearn.metrics import make_scorer, mean_absolute_error
+
+    X, y = load_diabetes(return_X_y=True)
+    scorer = make_scorer(mean_absolute_error, greater_is_better=False)
+    search = GBFSRegressorCV(GBFSRegressor(max_iter=5), n_mus=3, scoring=scorer, random_state=0).fit(X, y)
+    c = search.report(X, y).contents
+    assert c["chosen"]["error"] == pytest.approx(-search.best_score_)
+    assert c["measure"]["unit"] == ""
+    assert c["measure"]["title"].startswith("minus")
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.05])
+def test_a_leak_of_a_number_is_suspected(noise):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(200, 3)), columns=list("abc"))
+    y = X["a"] + rng.normal(size=200)
+    X["copy"] = y + noise * rng.normal(size=200)
+    search = GBFSRegressorCV(GBFSRegressor(max_iter=60), n_mus=4, scoring="neg_root_mean_squared_error", random_state=0)
+    kinds = [n["kind"] for n in search.fit(X, y).report(X, y).contents["notices"]]
+    assert "leak" in kinds
+
+
+def test_a_leak_is_suspected_beside_free_features():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    X["after"] = y * 2.0
+    model = GBFSClassifier(mu=0.01, max_iter=10, costs={"mean radius": 0.0}).fit(X, y)
+    c = model.report(X, y).contents
+    assert c["constant_error"] == pytest.approx(36.8, abs=1)
+    assert "leak" in [n["kind"] for n in c["notices"]]

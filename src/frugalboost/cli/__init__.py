@@ -39,6 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     try:
         app(None if arguments is None else list(arguments), prog_name="frugalboost")
+    except KeyboardInterrupt:
+        return 130
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 0 if stop.code is None else 2
     return 0

@@ -15,6 +15,7 @@ import frugalboost
 from frugalboost.cli import demo as demonstration
 from frugalboost.cli.bar import shown
 from frugalboost.cli.speaking import say, told, warnings_said
+from frugalboost.run.files import PACKED
 from frugalboost.run.problems import NOTHING, Problem
 
 app = typer.Typer(
@@ -164,7 +165,10 @@ def select(
         else:
             print_table(done.contents, place)
         if not done.contents["chosen"]["features"]:
-            raise Problem("No feature is worth its price: a constant predicts as well, as far as can be told.", NOTHING)
+            raise Problem(
+                "No feature is worth its price, or prices, --budget and --leaf allow none: the model is a constant.",
+                NOTHING,
+            )
 
 
 def command() -> str:
@@ -176,8 +180,10 @@ def default_folder(table: str) -> str:
     """Beside the working directory, named after the table."""
     if table == "-":
         return "frugalboost_selected"
-    name = Path(table).name.split(".")[0].replace("*", "").strip("-_") or "frugalboost"
-    return f"{name}_selected"
+    name = Path(table).name
+    for ending in (*PACKED, Path(name.removesuffix(".gz")).suffix):
+        name = name.removesuffix(ending)
+    return f"{name.replace('*', '').strip('-_') or 'frugalboost'}_selected"
 
 
 @app.command()
@@ -214,9 +220,8 @@ def report(
     with told():
         from frugalboost.run import folder
 
-        found = folder.read(run)
         place = Path(out) if out is not None else Path(run) / folder.REPORT
-        found.save(place)
+        folder.replace(place, folder.page_of_run(run))
         print(place)
         if show:
             typer.launch(str(place))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from pathlib import Path
 from typing import Any
 
+from frugalboost.cli.speaking import printable
 from frugalboost.report.contents import Contents
 from frugalboost.report.page import error_text, lead
 from frugalboost.run.folder import path, selected
@@ -21,10 +23,13 @@ def print_table(contents: Contents, folder: Path) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    out = Console(width=None if sys.stdout.isatty() else 160, highlight=False, soft_wrap=False)
+    written = io.StringIO()
+    terminal = sys.stdout.isatty()
+    width = None if terminal else 160
+    out = Console(file=written, force_terminal=terminal, width=width, highlight=False, soft_wrap=False)
     chosen, measure = contents["chosen"], contents["measure"]
-    out.print(Text(lead(contents)), style="bold")
-    out.print(Text(chosen["why"]))
+    out.print(Text(printable(lead(contents))), style="bold")
+    out.print(Text(printable(chosen["why"])))
     if chosen["features"]:
         tested = chosen["test_error"] is not None
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
@@ -35,7 +40,7 @@ def print_table(contents: Contents, folder: Path) -> None:
         for i, f in enumerate(chosen["features"][:MOST_SHOWN], start=1):
             errors = [error_text(contents, f["error"])] + ([error_text(contents, f["test_error"])] if tested else [])
             cells = [f"{f['price']:.4g}", f"{f['gain']:.1f}", str(f["tree"]), *errors]
-            table.add_row(str(i), Text(contents["names"][f["name"]]), *cells)
+            table.add_row(str(i), Text(printable(contents["names"][f["name"]])), *cells)
         out.print()
         out.print(table)
         out.print()
@@ -44,6 +49,7 @@ def print_table(contents: Contents, folder: Path) -> None:
         if tested:
             out.print(f"On the test rows: {measure['title']} {error_text(contents, chosen['test_error'])}.")
     out.print(Text(f"Written to {folder}: selected.csv, path.csv, model.frugal, report.html."))
+    sys.stdout.write(written.getvalue())
 
 
 def as_json(contents: Contents, folder: Path) -> str:

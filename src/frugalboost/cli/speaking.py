@@ -18,7 +18,12 @@ INTERRUPTED = 130
 
 def say(text: str) -> None:
     """Something beside the result."""
-    print(text, file=sys.stderr, flush=True)
+    print(printable(text), file=sys.stderr, flush=True)
+
+
+def printable(text: str) -> str:
+    """A text that can't steer a terminal: names are data."""
+    return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
 
 
 @contextmanager
@@ -39,18 +44,21 @@ def told() -> Iterator[None]:
         text = " ".join(str(error).split()) or type(error).__name__
         say(f"frugalboost: {text}")
         raise typer.Exit(error.code if isinstance(error, Problem) else WRONG) from None
+    except typer.Exit:
+        raise
+    except Exception as error:
+        if os.environ.get("FRUGALBOOST_DEBUG"):
+            raise
+        what = f"{type(error).__name__}: {error}"
+        say(f"frugalboost: unexpected {what}. FRUGALBOOST_DEBUG=1 shows where; please report it.")
+        raise typer.Exit(1) from None
 
 
 @contextmanager
 def warnings_said() -> Iterator[None]:
-    """Say our own warnings once, and no others."""
-    said: set[str] = set()
+    """Say our own warnings about the chosen model, and no others."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
-    for warning in caught:
-        text = str(warning.message)
-        if warning.category is UserWarning and text.startswith(("n_features_to_select", "The features selected")):
-            if text not in said:
-                say(text)
-            said.add(text)
+    if any(str(w.message).startswith("The features selected say little") for w in caught):
+        say("The features selected say little: on rows held out they predict no better than a constant.")

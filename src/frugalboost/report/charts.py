@@ -67,18 +67,23 @@ def curve(contents: Contents, x: str, x_title: str) -> Any:
             "i": i,
             "x": p[x],
             "error": p["error"],
-            "low": max(p["error"] - p["spread"], 0.5 * p["error"]),
-            "high": p["error"] + p["spread"],
+            "low": lowest(p["error"], p["spread"] or 0.0),
+            "high": p["error"] + (p["spread"] or 0.0),
             "test": p["test_error"],
             "value": p["value"],
             "features": p["n_features"],
             "price": p["price"],
         }
         for i, p in enumerate(contents["points"])
+        if p["error"] is not None
     ]
+    if not rows:
+        return None
     most = max((row["x"] for row in rows), default=1)
     scale = alt.Scale(type="symlog", constant=1) if most > 30 else alt.Scale(zero=False, nice=True)
-    whole = alt.Axis(tickMinStep=1, format="d") if x == "n_features" else alt.Axis()
+    every = max(1, round(most / 15))
+    marks = {"values": list(range(0, int(most) + 1, every))} if most <= 30 else {}
+    whole = alt.Axis(format="d", **marks) if x == "n_features" else alt.Axis()
     across = alt.X("x:Q", title=x_title, scale=scale, axis=whole)
     height = alt.Scale(type="log", nice=False) if spans_much(rows) else alt.Scale(zero=False)
     up = alt.Y("error:Q", title=title, scale=height)
@@ -116,6 +121,11 @@ def curve(contents: Contents, x: str, x_title: str) -> Any:
     ]
     words = f"{measure['title']} against {x_title}: {len(rows)} models, the chosen one marked"
     return alt.layer(*layers).add_params(at).properties(width="container", height=300, description=words)
+
+
+def lowest(error: float, spread: float) -> float:
+    """The lower end of a band, which must stay above zero where errors do, for a logarithm."""
+    return max(error - spread, 0.1 * error) if error > 0 else error - spread
 
 
 def spans_much(rows: list[dict[str, Any]]) -> bool:

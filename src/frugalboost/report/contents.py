@@ -20,7 +20,7 @@ from frugalboost.report.tree import first_tree
 
 FORMAT = 1
 MOST_LISTED = 500  # features of one model that are listed; a page with more can't be read
-MOST_RELATED = 30  # features whose relations are looked at, those with the largest gains
+MOST_RELATED = 25  # features whose relations are looked at, those with the largest gains
 
 Contents = dict[str, Any]
 
@@ -65,7 +65,7 @@ def contents_of(
     index = Index(names)
     chosen = chosen_features(findings, checked, index)
     strongest = sorted(chosen, key=lambda f: -f["gain"])[:MOST_RELATED]
-    return {
+    contents = {
         "format": FORMAT,
         "title": title,
         "about": {"task": task_of(model), **(about or {})},
@@ -103,10 +103,23 @@ def contents_of(
         "prices": {"unit": model.cost_unit_, "differ": prices_differ(model, findings)},
         "bags": bags_of(model, names),
         "tree": first_tree(model, names),
+        "tree_class": str(model.classes_[0]) if is_classifier(model) and len(model.classes_) > 2 else None,
         "relations": related(checked, [f["column"] for f in strongest], names),
         "settings": {**(settings or {}), "parameters": parameters_of(model), "versions": versions()},
         "names": index.names,
     }
+    return finite(contents)  # type: ignore[no-any-return]
+
+
+def finite(value: Any) -> Any:
+    """The same with None for numbers that are none: JSON has no NaN."""
+    if isinstance(value, dict):
+        return {k: finite(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(v) for v in value]
+    if isinstance(value, float | np.floating) and not np.isfinite(value):
+        return None
+    return value
 
 
 def start_of(findings: Findings) -> int:

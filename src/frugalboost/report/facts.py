@@ -88,7 +88,10 @@ def leaks(findings: Findings, names: Sequence[str]) -> list[Notice]:
         return []
     measure = findings.measure
     without, alone = measure.error(constant), measure.error(first.score)
-    if not (without > 0 and alone <= (1 - NEARLY_ALL) * without):
+    left = alone / without if without > 0 else 1.0
+    if measure.scoring == "neg_root_mean_squared_error":  # what is explained is a matter of squares
+        left **= 2
+    if left > 1 - NEARLY_ALL:
         return []
     name = names[int(findings.choice.model.selected_features_[0])]
     return [
@@ -206,10 +209,11 @@ def _few_rows(rows: CheckedRows, model: GBFSBase) -> list[Notice]:
     if not is_classifier(model):
         return []
     counts = np.bincount(rows.y.astype(np.intp), minlength=len(model.classes_))
-    few = [f"{c} ({n})" for c, n in zip(model.classes_, counts.tolist(), strict=True) if n < FEW_OF_CLASS]
+    few = [f"{str(c)!r} ({n})" for c, n in zip(model.classes_, counts.tolist(), strict=True) if n < FEW_OF_CLASS]
     if not few:
         return []
-    text = f"Classes with fewer than {FEW_OF_CLASS} rows: {', '.join(few[:NAMED])}. Errors say little about them."
+    more = f" and {len(few) - NAMED} more" if len(few) > NAMED else ""
+    text = f"Classes with fewer than {FEW_OF_CLASS} rows: {', '.join(few[:NAMED])}{more}. Errors say little about them."
     return [Notice("class", text)]
 
 

@@ -14,7 +14,7 @@ from frugalboost.base import GBFSBase, NothingBoughtWarning
 from frugalboost.cross_validation import GBFSCVBase
 from frugalboost.path import gbfs_path
 from frugalboost.report.measure import Measure
-from frugalboost.report.steps import Judge, Rows, Step, steps_of
+from frugalboost.report.steps import Judge, Rows, Step, constant_score, steps_of
 
 
 @dataclass(frozen=True)
@@ -50,12 +50,8 @@ class Findings:
     steps: list[Step]
     measure: Measure
     test_score: float | None  # of the chosen model
+    constant_score: float | None  # of a model without features; None where the scorer can't judge it
     n_splits: int
-
-    @property
-    def constant_score(self) -> float | None:
-        """Of a model without features, where the path begins with one."""
-        return next((p.score for p in self.points if p.mean_features == 0), None)
 
 
 def examine(search: GBFSCVBase, rows: Rows, test: Rows | None = None, choice: Choice | None = None) -> Findings:
@@ -88,6 +84,7 @@ def examine(search: GBFSCVBase, rows: Rows, test: Rows | None = None, choice: Ch
         steps=steps,
         measure=Measure(search.scoring_),
         test_score=judge(choice.model),
+        constant_score=constant_score(search, rows),
         n_splits=search.n_splits_,
     )
 

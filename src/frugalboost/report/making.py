@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone, is_classifier
 
 from frugalboost.base import GBFSBase
@@ -32,6 +33,7 @@ def made_for(
     verbose: int = 0,
 ) -> Contents:
     """Contents of a report on a fitted estimator and the table it was fitted on."""
+    X, X_test = as_table(X), as_table(X_test)
     rows = Rows(X, y, sample_weight, groups)
     if (X_test is None) != (y_test is None):
         raise ValueError("X_test and y_test belong together: give both or neither.")
@@ -41,10 +43,10 @@ def made_for(
             raise ValueError("cv is a generator, which can be used only once: fit with a list of splits instead.")
         search, choice = estimator, None
     else:
+        check_columns(estimator, X)
         search, choice = searched(estimator, rows, verbose)
     model = search.estimator_ if choice is None else choice.model
-    if getattr(X, "shape", (0, 0))[1] != model.n_features_in_:
-        raise ValueError(f"X has other columns than the table of the fit, which had {model.n_features_in_}.")
+    check_columns(model, X)
     findings = examine(search, rows, test, choice)
     checked = model._like()._checked(X, y, sample_weight)
     return contents_of(
@@ -53,6 +55,26 @@ def made_for(
         title=title or "What the model bought",
         settings={"python": repr_of(estimator)},
     )
+
+
+def as_table(X: Any) -> Any:
+    """Something whose rows and columns can be taken."""
+    if sparse.issparse(X):
+        return X if X.format in ("csr", "csc") else X.tocsr()
+    return np.asarray(X) if isinstance(X, list | tuple) else X
+
+
+def check_columns(model: GBFSBase, X: Any) -> None:
+    """Raise ValueError where these are not the columns of the fit."""
+    names, known = getattr(X, "columns", getattr(X, "column_names", None)), model._names()
+    same = X.shape[1] == model.n_features_in_
+    if same and names is not None and known is not None:
+        same = [str(n) for n in getattr(X, "column_names", names)] == list(known)
+    if not same:
+        raise ValueError(
+            f"X has other columns than the table of the fit, which had {model.n_features_in_}, or has them in another "
+            "order."
+        )
 
 
 def searched(model: GBFSBase, rows: Rows, verbose: int) -> tuple[GBFSCVBase, Choice]:

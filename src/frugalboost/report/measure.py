@@ -14,6 +14,22 @@ NAMED = {
     "neg_mean_absolute_error": "mean absolute error",
     "neg_log_loss": "log loss",
 }
+UP_TO_ONE = (
+    "accuracy",
+    "balanced_accuracy",
+    "top_k_accuracy",
+    "roc_auc",
+    "average_precision",
+    "f1",
+    "precision",
+    "recall",
+    "jaccard",
+    "r2",
+    "R²",
+    "explained_variance",
+    "d2_",
+    "matthews_corrcoef",
+)
 
 
 @dataclass(frozen=True)
@@ -23,8 +39,8 @@ class Measure:
     Parameters
     ----------
     scoring : str
-        Name of the score. One that begins with "neg_" is an error already; of any other the distance to 1 is shown, in
-        percent.
+        Name of the score. One that begins with "neg_" is an error already. Of those whose best value is 1 the distance
+        to 1 is shown, in percent; any other, such as one's own, is shown with its sign turned.
 
     Examples
     --------
@@ -40,14 +56,17 @@ class Measure:
     @property
     def is_share(self) -> bool:
         """Whether errors are shares of 1."""
-        return not self.scoring.startswith("neg_")
+        return self.scoring.startswith(UP_TO_ONE)
 
     @property
     def title(self) -> str:
         """What the error is called."""
         if self.scoring in NAMED:
             return NAMED[self.scoring]
-        return f"1 - {self.scoring}" if self.is_share else self.scoring.removeprefix("neg_").replace("_", " ")
+        if self.is_share:
+            return f"1 - {self.scoring}"
+        name = self.scoring.removeprefix("neg_").replace("_", " ")
+        return name if self.scoring.startswith("neg_") else f"minus {name}"
 
     @property
     def unit(self) -> str:

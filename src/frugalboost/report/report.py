@@ -41,7 +41,7 @@ class Report:
     """
 
     def __init__(self, contents: Contents) -> None:
-        if not isinstance(contents, dict) or contents.get("format") != FORMAT:
+        if not isinstance(contents, dict) or contents.get("format") != FORMAT or not contents.get("points"):
             raise ValueError(f"These are not the contents of a report of format {FORMAT}.")
         self.contents = contents
 

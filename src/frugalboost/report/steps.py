@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import check_scoring
 from sklearn.utils import _safe_indexing
 
@@ -112,6 +113,23 @@ def steps_of(search: GBFSCVBase, model: GBFSBase, rows: Rows, judge: Judge) -> l
         on_test = scores_of(model, rows, model.selected_features_.astype(np.intp), judge, sizes, threads, count)
     means = np.mean(np.array(scores, dtype=float), axis=0).tolist()
     return [Step(*step) for step in zip(sizes, means, on_test, strict=True)]
+
+
+def constant_score(search: GBFSCVBase, rows: Rows) -> float | None:
+    """The mean score of a constant over the splits of a search."""
+    template = search._template()
+    splits = search._splits(rows.y, rows.groups, template, template._checked(rows.X, rows.y, rows.weights))
+    constant = DummyClassifier(strategy="prior") if is_classifier(search) else DummyRegressor()
+    scores = []
+    for train, held_out in splits:
+        part = rows.at(train)
+        fitted = clone(constant).fit(np.zeros((len(train), 1)), part.y, part.weights)
+        try:
+            scores.append(Judge(search.estimator_, search.scoring, rows.at(held_out))(fitted))
+        except (TypeError, ValueError, AttributeError):  # a scorer that asks for more than a constant has
+            return None
+    mean = float(np.mean(np.array(scores, dtype=float)))
+    return mean if np.isfinite(mean) else None
 
 
 def step_sizes(n: int) -> list[int]:

@@ -50,6 +50,9 @@ class Settings:
         """Raise Problem for settings that don't go together."""
         if self.k is not None and self.mu is not None:
             raise Problem("--k and --mu can't both be followed: give one of them.")
+        for name, value in (("mu", self.mu), ("budget", self.budget), ("learning-rate", self.learning_rate)):
+            if value is not None and not np.isfinite(value):
+                raise Problem(f"--{name} must be a finite number, not {value}.")
 
 
 def choose(rows: Rows, task: Task, settings: Settings, costs: Cost | None, test: Rows | None = None) -> Findings:
@@ -170,11 +173,14 @@ def stratifiable(y: Any, share: float) -> bool:
 
 def exactly(search: GBFSCVBase, rows: Rows, k: int) -> Choice:
     """Exactly so many features: buy many, sell the weakest back."""
-    if k > search.n_features_in_:
-        raise Problem(f"--k asks for {k} features, but the table has {search.n_features_in_}.")
     own = selling(search, rows, k)
-    chosen = "one feature was" if k == 1 else f"{k} features were"
-    return choice_of(own, f"Exactly {chosen} asked for; more were bought, and the weakest sold back.")
+    model = own.estimator_
+    counted = "bag" if find_bags(model.costs) is not None else "feature"
+    asked = f"{k} {counted}{' was' if k == 1 else 's were'} asked for"
+    found = len(Bags(model._costs(), model.selected_features_).owned)
+    if found < k:
+        return choice_of(own, f"{asked}, but only {found} gain anything, or can be had at these prices.")
+    return choice_of(own, f"Exactly {asked}; more were bought, and the weakest sold back.")
 
 
 def selling(search: GBFSCVBase, rows: Rows, k: int) -> GBFSCVBase:

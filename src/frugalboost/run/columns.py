@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -102,6 +103,8 @@ def values(column: Any) -> NDArray[Any]:
         column = column.cast(column.type.value_type)
     if pyarrow.types.is_decimal(column.type):
         column = column.cast(pyarrow.float64())
+    if is_text(column.type):
+        column = column.cast(pyarrow.string())
     if pyarrow.types.is_temporal(column.type) or pyarrow.types.is_nested(column.type):
         raise Problem(f"The target holds {column.type} values; it must be numbers or classes.")
     array: NDArray[Any] = column.to_numpy()
@@ -135,6 +138,8 @@ def features(table: Any, names: Sequence[str]) -> tuple[Any, list[Notice]]:
             notices.append(Notice("left out", f"{name!r} was left out: {why}"))
         else:
             kept[name] = column
+            if had_infinity(table.column(name)):
+                notices.append(Notice("infinity", f"Infinite values of {name!r} count as missing."))
     if not kept:
         raise Problem("No column is left that could be a feature.")
     frame = pyarrow.table(kept).to_pandas(split_blocks=True)
@@ -149,16 +154,21 @@ def usable(column: Any) -> tuple[Any, str | None]:
     kind = column.type
     if types.is_null(kind):
         return None, "every value is missing."
-    if types.is_temporal(kind):
+    if types.is_temporal(kind) or (types.is_dictionary(kind) and types.is_temporal(kind.value_type)):
         return None, "it holds dates or times. Make numbers of them that mean something, such as days since an event."
-    if types.is_nested(kind) or types.is_binary(kind) or types.is_large_binary(kind):
-        return None, f"it holds {kind} values."
-    if types.is_boolean(kind) or types.is_decimal(kind) or (types.is_integer(kind) and column.null_count):
-        return column.cast(pyarrow.float64() if not types.is_boolean(kind) else pyarrow.int8()).cast("float64"), None
-    if types.is_string(kind) or types.is_large_string(kind) or types.is_dictionary(kind):
+    if types.is_boolean(kind):
+        return column.cast(pyarrow.int8()).cast(pyarrow.float64()), None
+    if types.is_decimal(kind) or (types.is_integer(kind) and column.null_count):
+        return column.cast(pyarrow.float64(), safe=False), None
+    if types.is_dictionary(kind) and not is_text(kind.value_type):
+        return usable(column.cast(kind.value_type))
+    if is_text(kind) or types.is_dictionary(kind):
+        column = column.cast(pyarrow.string()) if is_text(kind) else column
         coded = column if types.is_dictionary(kind) else column.dictionary_encode()
         levels = len(coded.unify_dictionaries().chunk(0).dictionary) if coded.num_chunks else 0
         present = len(column) - column.null_count
+        if (levels > 20 or levels > RARE * present) and looks_like_numbers(column):
+            return None, "it holds numbers with thousands separators or units. Remove these, and it can be used."
         if levels > RARE * present and levels > 20:
             return None, f"it has {levels:,} different texts in {present:,} rows, so it is an id or free text."
         if levels > MOST_LEVELS and levels > present / 20:
@@ -166,7 +176,29 @@ def usable(column: Any) -> tuple[Any, str | None]:
         return coded, None
     if types.is_floating(kind):
         return without_infinity(column), None
+    if not types.is_integer(kind):
+        return None, f"it holds {kind} values."
     return column, None
+
+
+def is_text(kind: Any) -> bool:
+    """Texts of any layout."""
+    from pyarrow import types
+
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
+
+
+def looks_like_numbers(column: Any) -> bool:
+    """Whether texts are numbers but for what people add to them: 12,345 or 15 % or $ 7."""
+    found = [v for v in column.slice(0, 200).cast("string").to_pylist() if v is not None]
+    return bool(found) and all(re.fullmatch(r"[^\w]?\s*-?\d[\d.,']*\s*[^\w]?", v) for v in found)
+
+
+def had_infinity(column: Any) -> bool:
+    """Whether a column of floats has infinite values."""
+    from pyarrow import types
+
+    return bool(types.is_floating(column.type) and np.isinf(column.to_numpy()).any())
 
 
 def without_infinity(column: Any) -> Any:
@@ -241,6 +273,6 @@ def as_levels(column: Any, levels: Sequence[Any]) -> Any:
 
     if types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    if levels and isinstance(levels[0], str) and not types.is_string(column.type):
+    if is_text(column.type) or (levels and isinstance(levels[0], str)):
         column = column.cast(pyarrow.string())
     return column.dictionary_encode()

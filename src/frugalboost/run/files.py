@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import glob
-import io
 import re
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +30,7 @@ class Loaded:
     names: list[str]
     columns: Any  # pyarrow.Table, or a sparse matrix
     target: Any = None  # of LIBSVM files, which bring their own
+    base: int = 0  # of LIBSVM files: the number of the first column
     remarks: list[str] = field(default_factory=list)
 
     @property
@@ -45,7 +45,12 @@ class Loaded:
 
 
 def load_table(
-    place: str, *, header: bool = True, only: Sequence[str] | None = None, n_features: int | None = None
+    place: str,
+    *,
+    header: bool = True,
+    only: Sequence[str] | None = None,
+    texts: Sequence[str] = (),
+    like: Loaded | None = None,
 ) -> Loaded:
     r"""Read a table.
 
@@ -58,8 +63,10 @@ def load_table(
         Whether the first line of a CSV file holds names.
     only : sequence of str or None, default=None
         Columns that are wanted; all of them must be there.
-    n_features : int or None, default=None
-        Columns that a LIBSVM file should have; those that no row mentions are zero.
+    texts : sequence of str, default=()
+        Columns of a CSV file that hold texts, whatever they look like: "007" is no number then.
+    like : Loaded or None, default=None
+        A LIBSVM file whose columns this one should have; those that no row mentions are zero.
 
     Returns
     -------
@@ -77,12 +84,13 @@ def load_table(
     ['age', 'sex']
     """
     if place == "-":
-        return read_text(sys.stdin.buffer.read(), "standard input", ",", header, only)
+        return read_text(sys.stdin.buffer.read(), "standard input", Dialect(",", header, tuple(texts)), only)
     kind = kind_of(place)
     if kind == "libsvm":
-        return read_libsvm(existing(place), n_features)
+        return read_libsvm(existing(place), None if like is None else (len(like.names), like.base))
     if kind in (",", "\t"):
-        return read_text(unpacked(existing(place)), Path(place).name, kind, header, only)
+        dialect = Dialect(kind, header, tuple(texts))
+        return read_text(unpacked(existing(place)), Path(place).name, dialect, only)
     read = read_parquet if kind == "parquet" else read_feather
     return read(place, only)
 
@@ -156,39 +164,62 @@ def first_line(error: BaseException) -> str:
 # ------------------------------------------------------------------------------------------------ CSV
 
 
-def read_text(content: bytes, source: str, delimiter: str, header: bool, only: Sequence[str] | None) -> Loaded:
+@dataclass(frozen=True)
+class Dialect:
+    """How a CSV file is written."""
+
+    delimiter: str
+    header: bool = True
+    texts: tuple[str, ...] = ()
+    point: str = "."
+
+
+def read_text(content: bytes, source: str, dialect: Dialect, only: Sequence[str] | None) -> Loaded:
     """CSV in any of its dialects; which one, is seen from the first lines."""
+    content, remarks = in_utf8(content, source)
+    first = content.split(b"\n", 1)[0].decode("utf-8")
+    dialect = replace(dialect, delimiter=the_delimiter(first, dialect.delimiter))
+    table = parsed(content, source, dialect)
+    if dialect.delimiter != "," and has_decimal_commas(table, dialect.texts):
+        table = parsed(content, source, replace(dialect, point=","))
+        remarks.append(f"{source} has decimal commas.")
+    names = checked_names(table.column_names, source, dialect.header)
+    if not dialect.header:
+        names = [f"column {i + 1}" for i in range(len(names))]
+    elif all(re.fullmatch(r"\s*[-+]?[\d.]+([eE][-+]?\d+)?\s*", n) for n in names):
+        text = f"The first line of {source} holds only numbers and was taken for names: is --no-header missing?"
+        remarks.append(text)
+    loaded = Loaded(source, names, table.rename_columns(names), remarks=remarks)
+    return loaded if only is None else chosen(loaded, only)
+
+
+def in_utf8(content: bytes, source: str) -> tuple[bytes, list[str]]:
+    """The content without marks and comments at its beginning, in UTF-8, and what was done to it."""
     remarks: list[str] = []
-    if not content.strip():
-        raise Problem(f"{source} is empty.")
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        content = content.decode("utf-16").encode("utf-8")
+    content = content.removeprefix(b"\xef\xbb\xbf")
     try:
         content.decode("utf-8")
     except UnicodeDecodeError:
         content = content.decode("latin-1").encode("utf-8")
         remarks.append(f"{source} is not UTF-8; it was read as Latin-1.")
-    first = content.removeprefix(b"\xef\xbb\xbf").split(b"\n", 1)[0].decode("utf-8")
-    delimiter = the_delimiter(first, delimiter)
-    table = parsed(content, source, delimiter, ".", header)
-    if delimiter != "," and has_decimal_commas(table):
-        table = parsed(content, source, delimiter, ",", header)
-        remarks.append(f"{source} has decimal commas.")
-    names = checked_names(table.column_names, source, header)
-    if not header:
-        names = [f"column {i + 1}" for i in range(len(names))]
-    elif all(re.fullmatch(r"\s*[-+]?[\d.]+([eE][-+]?\d+)?\s*", n) for n in names):
-        remarks.append(
-            f"The first line of {source} holds only numbers and was taken for names: is --no-header missing?"
-        )
-    table = table.rename_columns(names)
-    return Loaded(source, names, table, remarks=remarks) if only is None else chosen(Loaded(source, names, table), only)
+    while content.startswith(b"#"):
+        content = content.partition(b"\n")[2]
+        if not any("comment" in r for r in remarks):
+            remarks.append(f"Lines at the beginning of {source} that start with # were taken for comments.")
+    if not content.strip():
+        raise Problem(f"{source} is empty.")
+    return content, remarks
 
 
 def the_delimiter(line: str, likely: str) -> str:
-    """The one by its ending, unless another cuts the first line into more pieces."""
-    return max((likely, *DELIMITERS), key=lambda d: line.count(d))
+    """The one by its ending, unless another cuts the first line into more pieces; quoted ones do not count."""
+    bare = re.sub(r'"[^"]*"', "", line)
+    return max((likely, *DELIMITERS), key=lambda d: bare.count(d))
 
 
-def parsed(content: bytes, source: str, delimiter: str, point: str, header: bool) -> Any:
+def parsed(content: bytes, source: str, dialect: Dialect) -> Any:
     """The table in a dialect."""
     pyarrow = arrow()
     from pyarrow import csv
@@ -196,25 +227,29 @@ def parsed(content: bytes, source: str, delimiter: str, point: str, header: bool
     longest = max((len(line) for line in content.splitlines()[:2]), default=0)
     try:
         return csv.read_csv(
-            io.BytesIO(content),
+            pyarrow.BufferReader(content),  # an object of Python would be freed by a thread of Arrow's at the very end
             read_options=csv.ReadOptions(
-                block_size=max(BLOCK, 4 * longest), autogenerate_column_names=not header, use_threads=True
+                block_size=max(BLOCK, 4 * longest), autogenerate_column_names=not dialect.header, use_threads=True
             ),
-            parse_options=csv.ParseOptions(delimiter=delimiter, newlines_in_values=b'"' in content),
+            parse_options=csv.ParseOptions(delimiter=dialect.delimiter, newlines_in_values=b'"' in content),
             convert_options=csv.ConvertOptions(
-                null_values=NULLS, strings_can_be_null=True, quoted_strings_can_be_null=True, decimal_point=point
+                null_values=NULLS,
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=True,
+                decimal_point=dialect.point,
+                column_types={name: pyarrow.string() for name in dialect.texts},
             ),
         )
     except pyarrow.ArrowException as error:
         raise Problem(f"{source} can't be read as CSV: {first_line(error)}") from None
 
 
-def has_decimal_commas(table: Any) -> bool:
+def has_decimal_commas(table: Any, texts: Sequence[str]) -> bool:
     """Whether a column of texts looks like numbers with a comma."""
     import pyarrow
 
-    for column in table.columns:
-        if column.type == pyarrow.string():
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if column.type == pyarrow.string() and name not in texts:
             values = [v for v in column.slice(0, 200).to_pylist() if v is not None]
             if values and all(re.fullmatch(r"\s*-?\d+,\d+\s*", v) or v.lstrip("-").isdigit() for v in values):
                 return any("," in v for v in values)
@@ -283,8 +318,9 @@ def read_feather(place: str, only: Sequence[str] | None) -> Loaded:
 
     table = told(path.name, read)
     index = [c for c in (table.schema.pandas_metadata or {}).get("index_columns", []) if isinstance(c, str)]
-    table = table.drop_columns(index)
-    loaded = Loaded(path.name, [str(n) for n in table.column_names], table)
+    names = checked_names([str(n) for n in table.column_names], path.name, header=True)
+    table = table.rename_columns(names).drop_columns(index)
+    loaded = Loaded(path.name, [n for n in names if n not in index], table)
     return loaded if only is None else chosen(loaded, only)
 
 
@@ -298,16 +334,25 @@ def told(source: str, read: Callable[[], Any]) -> Any:
         raise Problem(f"{source} can't be read: {first_line(error)}") from None
 
 
-def read_libsvm(path: Path, n_features: int | None) -> Loaded:
-    """Lines of a label and pairs of column and value; columns are called by their numbers."""
+def read_libsvm(path: Path, known: tuple[int, int] | None) -> Loaded:
+    """Lines of a label and pairs of column and value; columns are called by their numbers.
+
+    ``known``: how many columns there should be, and the number of the first; else that is 0 where a row mentions it.
+    """
     from sklearn.datasets import load_svmlight_file
 
     try:
-        X, y = load_svmlight_file(str(path), n_features=n_features, zero_based="auto")
+        X, y = load_svmlight_file(str(path), zero_based=True)
     except (ValueError, OSError) as error:
         raise Problem(f"{path.name} can't be read as LIBSVM: {first_line(error)}") from None
     if not X.shape[0]:
         raise Problem(f"{path.name} is empty.")
-    names = [str(i) for i in range(1, X.shape[1] + 1)]
+    has_zero = bool((X.indices == 0).any())
+    wide, base = known if known is not None else (X.shape[1] - (not has_zero), int(not has_zero))
+    if X.shape[1] > wide + base or (has_zero and base):
+        last = X.shape[1] - 1 if X.shape[1] > wide + base else 0
+        raise Problem(f"{path.name} has a column {last}; in the first file they were {base} to {base + wide - 1}.")
+    X.resize(X.shape[0], wide + base)
+    names = [str(i) for i in range(base, base + wide)]
     whole = y.astype(np.int64)
-    return Loaded(path.name, names, X, target=whole if (whole == y).all() else y)
+    return Loaded(path.name, names, X[:, base:], target=whole if (whole == y).all() else y, base=base)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import csv
 import json
 import os
+import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
+
+from jinja2 import TemplateError
 
 from frugalboost.base import GBFSBase
 from frugalboost.report import Report
@@ -25,8 +28,11 @@ def ready(place: str | os.PathLike[str]) -> Path:
     if folder.is_dir() and any(folder.iterdir()) and not (folder / RUN).exists():
         raise Problem(f"The folder {str(folder)!r} holds other things than a run. Name another one with --out.")
     nearest = next(p for p in (folder, *folder.absolute().parents) if p.exists())
-    if not os.access(nearest, os.W_OK):
-        raise Problem(f"Nothing can be written to {str(nearest)!r}. Name another folder with --out.")
+    try:
+        with tempfile.TemporaryFile(dir=nearest):
+            pass
+    except OSError:
+        raise Problem(f"Nothing can be written to {str(nearest)!r}. Name another folder with --out.") from None
     return folder
 
 
@@ -43,12 +49,13 @@ def write(folder: Path, contents: Contents, model: GBFSBase) -> None:
         The chosen one.
     """
     report = Report(contents)
+    page, record = report.html(), report.to_json()  # what fails leaves nothing behind
     folder.mkdir(parents=True, exist_ok=True)
     replace(folder / SELECTED, csv_text(*selected(contents)))
     replace(folder / PATH, csv_text(*path(contents)))
     model.save(folder / MODEL)
-    replace(folder / REPORT, report.html())
-    replace(folder / RUN, report.to_json())
+    replace(folder / REPORT, page)
+    replace(folder / RUN, record)
 
 
 def replace(place: Path, text: str) -> None:
@@ -115,6 +122,14 @@ def path(contents: Contents) -> Rows:
         for p in contents["points"]
     ]
     return heads, rows
+
+
+def page_of_run(place: str | os.PathLike[str]) -> str:
+    """The page of a run, made anew."""
+    try:
+        return read(place).html()
+    except (KeyError, IndexError, TypeError, AttributeError, TemplateError):
+        raise Problem(f"{RUN} in {str(place)!r} is damaged.") from None
 
 
 def read(place: str | os.PathLike[str]) -> Report:

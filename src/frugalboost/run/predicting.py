@@ -10,7 +10,7 @@ from sklearn.base import is_classifier
 
 from frugalboost.persistence import load
 from frugalboost.run.columns import kinds_of_model, like
-from frugalboost.run.files import existing, kind_of, load_table
+from frugalboost.run.files import Loaded, existing, kind_of, load_table
 from frugalboost.run.folder import MODEL, csv_text
 from frugalboost.run.problems import Problem
 
@@ -41,30 +41,38 @@ def predictions(
         CSV with a row for each row of the table.
     """
     file = Path(model).expanduser()
+    if file.is_dir() and not (file / MODEL).is_file():
+        raise Problem(f"There is no model in the folder {str(file)!r}.")
     fitted = load(file / MODEL if file.is_dir() else existing(model))
     fitted.set_params(n_jobs=threads)
     if proba and not is_classifier(fitted):
         raise Problem("--proba is for classes, and this model predicts numbers.")
     X, copied = rows_for(fitted, table, ids, header)
-    answer = fitted.predict(X)
-    heads, columns = [*ids, "prediction"], [*copied, answer.tolist()]
+    heads = [*ids, "prediction", *(f"probability_{c}" for c in (fitted.classes_ if proba else ()))]
+    if not X.shape[0]:
+        return csv_text(heads, [])
+    columns = [*copied, fitted.predict(X).tolist()]
     if proba:
-        heads += [f"probability_{c}" for c in fitted.classes_]
         columns += fitted.predict_proba(X).T.tolist()
     return csv_text(heads, zip(*columns, strict=True))
 
 
 def rows_for(fitted: Any, table: str, ids: Sequence[str], header: bool) -> tuple[Any, list[list[Any]]]:
-    """The columns that the model looks at, and those to copy."""
-    sparse = table != "-" and kind_of(table) == "libsvm"
-    if sparse or not hasattr(fitted, "feature_names_in_"):
-        if not sparse or ids:
-            raise Problem("This model was fitted on a table without names, so it needs a LIBSVM file, and no ids.")
-        loaded = load_table(table, n_features=fitted.n_features_in_)
-        return loaded.columns, []
+    """The columns that the model looks at, and those to copy, as they stand in the file."""
+    names = [str(n) for n in getattr(fitted, "feature_names_in_", [])]
+    if table != "-" and kind_of(table) == "libsvm":
+        if ids:
+            raise Problem("A LIBSVM file has no ids.")
+        if not names or not all(n.isdigit() for n in names):
+            raise Problem("This model was not fitted on a LIBSVM file.")
+        del fitted.feature_names_in_  # a sparse matrix has none
+        return load_table(table, like=Loaded("", names, None, base=int(names[0]))).columns, []
+    if not names:
+        raise Problem("This model was fitted on a table without names.")
     kinds = kinds_of_model(fitted)
+    texts = [n for n, levels in kinds.items() if levels and isinstance(levels[0], str)]
     wanted = list(dict.fromkeys([*kinds, *ids]))
-    loaded = load_table(table, header=header, only=wanted or None)
+    loaded = load_table(table, header=header, only=wanted or None, texts=[*texts, *ids])
     X = like(loaded, kinds) if kinds else constant_rows(fitted, loaded.n_rows)
     return X, [loaded.columns.column(name).to_pylist() for name in ids]
 

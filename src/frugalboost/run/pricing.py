@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from frugalboost.costs import Bags, Cost, Prices
-from frugalboost.run.files import existing
+from frugalboost.run.files import existing, the_delimiter
 from frugalboost.run.problems import Problem, some, unknown
 
 Table = dict[str, Any]
@@ -116,12 +116,35 @@ def read_toml(path: Path) -> Table:
     strange = next((key for key in table if key not in KEYS), None)
     if strange is not None:
         raise unknown("key", strange, KEYS, path.name)
+    check_shapes(table, path.name)
     for key in ("prices", "bag_prices"):
-        table |= {key: {k: number(v, f"{path.name}: {key}.{k}") for k, v in table[key].items()}} if key in table else {}
-    for bag, features in table.get("bags", {}).items():
-        if not isinstance(features, list):
-            raise Problem(f"{path.name}: bag {bag!r} must be a list of features.")
+        if key in table:
+            table[key] = {k: number(v, f"{path.name}: {key}.{k}") for k, v in table[key].items()}
+    if "default" in table:
+        table["default"] = number(table["default"], f"{path.name}: default")
     return table
+
+
+SHAPES = {
+    "prices": (dict, "a table of prices"),
+    "bag_prices": (dict, "a table of prices"),
+    "bags": (dict, "a table of lists"),
+    "free": (list, "a list of features"),
+    "never": (list, "a list of features"),
+    "unit": (str, "a text"),
+}
+
+
+def check_shapes(table: Table, source: str) -> None:
+    """Raise Problem for a key that holds something else than it should."""
+    for key, (kind, words) in SHAPES.items():
+        if key in table and not isinstance(table[key], kind):
+            raise Problem(f"{source}: {key} must be {words}.")
+    lists = [*((f"bag {n!r}", v) for n, v in table.get("bags", {}).items())]
+    lists += [(key, table[key]) for key in ("free", "never") if key in table]
+    for what, features in lists:
+        if not isinstance(features, list) or not all(isinstance(f, str) for f in features):
+            raise Problem(f"{source}: {what} must be a list of features.")
 
 
 def read_prices(place: str) -> Table:
@@ -129,8 +152,12 @@ def read_prices(place: str) -> Table:
     path = existing(place)
     if path.suffix.lower() == ".toml":
         return read_toml(path)
-    rows = read_rows(path, ("feature", "price"))
-    return {"prices": {row["feature"]: number(row["price"], f"{path.name}: {row['feature']}") for row in rows}}
+    found: dict[str, float] = {}
+    for row in read_rows(path, ("feature", "price")):
+        if row["feature"] in found:
+            raise Problem(f"{path.name} has two prices of {row['feature']!r}.")
+        found[row["feature"]] = number(row["price"], f"{path.name}: {row['feature']}")
+    return {"prices": found}
 
 
 def read_bags(place: str) -> Table:
@@ -151,7 +178,10 @@ def read_bags(place: str) -> Table:
 def read_rows(path: Path, needed: Sequence[str]) -> list[dict[str, str]]:
     """Rows of a small CSV file, with the columns that are needed."""
     with path.open(newline="", encoding="utf-8-sig") as file:
-        reader = csv.DictReader(file, skipinitialspace=True)
+        first = file.readline()
+        file.seek(0)
+        delimiter = the_delimiter(first, ",")
+        reader = csv.DictReader(file, skipinitialspace=True, delimiter=delimiter)
         heads = [h.strip().lower() for h in reader.fieldnames or ()]
         missing = next((name for name in needed if name not in heads), None)
         if missing is not None:
@@ -163,6 +193,9 @@ def read_rows(path: Path, needed: Sequence[str]) -> list[dict[str, str]]:
 def number(value: Any, where: str) -> float:
     """A price; "inf" and "never" mean that it can't be bought."""
     try:
-        return float("inf") if str(value).strip().lower() == "never" else float(value)
+        if isinstance(value, bool):
+            raise ValueError
+        text = str(value).strip()
+        return float("inf") if text.lower() == "never" else float(text.replace(",", ".", 1))
     except (TypeError, ValueError):
         raise Problem(f"{where} has the price {value!r}, which is no number.") from None

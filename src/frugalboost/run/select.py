@@ -71,19 +71,23 @@ def select(wanted: Wanted, say: Callable[[str], None]) -> Run:
     if len(columns.y) < FEWEST_ROWS:
         raise Problem(f"{loaded.source} has {len(columns.y)} rows; at least {FEWEST_ROWS} are needed to choose by.")
     say(f"{loaded.source}: {len(columns.y):,} rows, {len(columns.names):,} features.")
+    if wanted.settings.k is not None and wanted.settings.k > len(columns.names):
+        raise Problem(f"--k asks for {wanted.settings.k} features, but the table has {len(columns.names)}.")
     task = task_of(columns.y, target, wanted.task, wanted.scoring)
-    check_scoring_name(task)
+    check_scoring_name(task, columns.y)
     costs = costs_of(wanted.costs, wanted.bags, columns.names, by_number=loaded.is_sparse)
     for remark in (*task.remarks, *(n.text for n in columns.notices)):
         say(remark)
     size = sample_size(columns.y, task, wanted.settings)
     if size < len(columns.y):
         say(f"{size:,} of the rows, drawn at random, are used to choose by (--sample); the model is fitted on all.")
-    test, notices = test_rows(wanted, columns, target, task) if wanted.test else (None, [])
+    test, notices = test_rows(wanted, loaded, columns, task) if wanted.test else (None, [])
     rows = Rows(columns.X, columns.y, columns.weights)
     findings = choose(rows, task, wanted.settings, costs, test)
     model = findings.choice.model
     checked: Checked = model._like()._checked(columns.X, columns.y, columns.weights)
+    if loaded.is_sparse:  # so that predictions know the number of the first column
+        model.feature_names_in_ = np.array(columns.names, dtype=object)
     contents = contents_of(
         findings,
         checked,
@@ -98,34 +102,51 @@ def select(wanted: Wanted, say: Callable[[str], None]) -> Run:
     return Run(contents, model)
 
 
-def check_scoring_name(task: Task) -> None:
-    """Raise Problem with the nearest name for a scorer that is not known."""
+def check_scoring_name(task: Task, y: Any) -> None:
+    """Raise Problem with the nearest name for a scorer that is not known, or not for such a target."""
     from sklearn.metrics import get_scorer_names
 
     if task.scoring is not None and task.scoring not in get_scorer_names():
         raise unknown("score", task.scoring, get_scorer_names(), "scikit-learn")
+    if task.scoring == "roc_auc" and len(np.unique(y)) > 2:
+        raise Problem("roc_auc is for two classes; for more of them there is --scoring roc_auc_ovr.")
 
 
-def test_rows(wanted: Wanted, columns: Columns, target: str, task: Task) -> tuple[Rows, list[Notice]]:
+def test_rows(wanted: Wanted, first: Loaded, columns: Columns, task: Task) -> tuple[Rows, list[Notice]]:
     """Rows of the test file, as those of the training file are."""
-    n = columns.X.shape[1]
-    loaded = load_table(str(wanted.test), header=wanted.header, n_features=n)
-    if loaded.is_sparse != (not hasattr(columns.X, "columns")):
+    assert columns.y is not None
+    kinds = {} if first.is_sparse else kinds_of_frame(columns.X)
+    texts = [n for n, levels in kinds.items() if levels and isinstance(levels[0], str)]
+    target = LIBSVM_TARGET if first.is_sparse else str(wanted.target)
+    if columns.y.dtype.kind in "OUT":
+        texts.append(target)
+    loaded = load_table(str(wanted.test), header=wanted.header, texts=texts, like=first)
+    if loaded.is_sparse != first.is_sparse:
         raise Problem("The test file must be of the same kind as the table: both LIBSVM, or neither.")
     if loaded.is_sparse:
         return Rows(loaded.columns, loaded.target), []
     Roles(target, wanted.weight).check(loaded)
-    known = loaded.columns.column(target).is_valid()
-    kept = Loaded(loaded.source, loaded.names, loaded.columns.filter(known), remarks=loaded.remarks)
-    y, X = values(kept.columns.column(target)), like(kept, kinds_of_frame(columns.X))
-    if task.is_classification and columns.y is not None:
-        strange = np.setdiff1d(y.astype(str), columns.y.astype(str))
-        if len(strange):
-            text = f"The test file has a class {strange[0]!r} of {target!r} that the table has not."
-            raise Problem(text)
-        y = y.astype(columns.y.dtype)
+    kept = Loaded(loaded.source, loaded.names, loaded.columns.filter(loaded.columns.column(target).is_valid()))
+    if not kept.n_rows:
+        raise Problem(f"{loaded.source} has no rows with a value of {target!r}.")
+    y = values(kept.columns.column(target))
+    if task.is_classification:
+        y = as_known_classes(y, columns.y, loaded.source)
+    if task.scoring == "roc_auc" and len(np.unique(y)) < 2:
+        raise Problem(f"{loaded.source} has rows of one class only, so ROC AUC can't be had there (--scoring).")
+    X = like(kept, kinds)
     weights = None if wanted.weight is None else kept.columns.column(wanted.weight).to_numpy()
     return Rows(X, y, weights), same_rows(columns.X, X, loaded.source)
+
+
+def as_known_classes(y: Any, known: Any, source: str) -> Any:
+    """Classes of a test file in the type of the table's; ones that the table has not are a problem."""
+    place = {str(value): value for value in np.unique(known).tolist()}
+    found = [str(value) for value in y.tolist()]
+    strange = next((value for value in found if value not in place), None)
+    if strange is not None:
+        raise Problem(f"{source} has a class {strange!r} that the table has not.")
+    return np.array([place[value] for value in found], dtype=known.dtype)
 
 
 def same_rows(X: Any, X_test: Any, source: str) -> list[Notice]:
