@@ -8,6 +8,7 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.ticker import FormatStrFormatter
 from sklearn.model_selection import train_test_split
 
 from experiments.cells import Cell, Order, Result
@@ -116,11 +117,18 @@ def draw(results: Sequence[Result], folder: Path, order: Order) -> None:
                 panel.plot(*line, color=COLOURS[method], marker="o", markersize=4, label=TITLES[method])
         panel.set(title="paper's leaves, every iteration" if form == "paper" else "newton leaves, every iteration")
         panel.set(xlabel="features", xscale="log")
+        panel.xaxis.set_major_formatter(FormatStrFormatter("%g"))
         panel.grid(alpha=0.25)
+    panels[0].set_ylim(top=1.25 * highest(results))  # newton leaves begin with a constant, at 19.5 %
     panels[0].set_ylabel("test error, %")
     panels[1].legend(fontsize=8)
     figure.savefig(folder / "paper_kddcup99.png", dpi=110)
     plt.close(figure)
+
+
+def highest(results: Sequence[Result]) -> float:
+    """The highest error of models that are not the beginning of a curve, in percent."""
+    return 100 * max((p["error"] for r in results for p in r["points"] if p.get("iteration", 100) > 20), default=1.0)
 
 
 def section(results: Sequence[Result]) -> Section:
