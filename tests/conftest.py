@@ -34,3 +34,31 @@ def real_data():
 def tmp(tmp_path_factory):
     """A folder that the tests of a module share: hypothesis wants fixtures that outlive an example."""
     return tmp_path_factory.mktemp("shared")
+
+
+# ------------------------------------------------------------------------------------------- for the command
+
+
+@pytest.fixture(scope="session")
+def frame():
+    """Two useful numbers, one useful category, noise, and what real tables have besides."""
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    n = 240
+    X = pd.DataFrame({"size": rng.normal(size=n), "age": rng.integers(0, 90, n), "noise": rng.normal(size=n)})
+    X["colour"] = rng.choice(["red", "green", "blue"], n)
+    X["name"] = [f"person {i}" for i in range(n)]
+    X["when"] = pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(n), "D")
+    X["weight"] = rng.integers(1, 3, n)
+    score = 2 * X["size"] + (X["colour"] == "red") * 2 - X["age"] / 30 + rng.normal(scale=0.3, size=n)
+    X["bought"] = np.where(score > score.median(), "yes", "no")
+    X["amount"] = score.round(6)
+    return X
+
+
+@pytest.fixture
+def table(frame, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    frame.to_csv("table.csv", index=False)
+    return "table.csv"

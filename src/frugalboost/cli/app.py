@@ -7,7 +7,7 @@ import sys
 import warnings
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,6 +17,9 @@ from frugalboost.cli.bar import shown
 from frugalboost.cli.speaking import say, told, warnings_said
 from frugalboost.run.files import PACKED
 from frugalboost.run.problems import NOTHING, Problem
+
+if TYPE_CHECKING:
+    from frugalboost.run.select import Wanted
 
 app = typer.Typer(
     help="Boosted trees that buy the few features they need.",
@@ -119,11 +122,8 @@ def select(
     with the call or the table, 3 where no feature is worth its price.
     """
     with told():
-        from frugalboost.cli.printing import as_json, print_table
-        from frugalboost.run import folder
         from frugalboost.run.choosing import Settings
         from frugalboost.run.select import Wanted
-        from frugalboost.run.select import select as run
 
         settings = Settings(
             k=k,
@@ -155,20 +155,29 @@ def select(
             settings=settings,
             command=command(),
         )
-        settings.check()
-        place = folder.ready(out or default_folder(table))
-        with shown(quiet, splits), warnings_said():
-            done = run(wanted, (lambda text: None) if quiet else say)
-        folder.write(place, done.contents, done.model)
-        if json:
-            print(as_json(done.contents, place))
-        else:
-            print_table(done.contents, place)
-        if not done.contents["chosen"]["features"]:
-            raise Problem(
-                "No feature is worth its price, or prices, --budget and --leaf allow none: the model is a constant.",
-                NOTHING,
-            )
+        carried_out(wanted, out, json, quiet)
+
+
+def carried_out(wanted: Wanted, out: str | None, json: bool, quiet: bool) -> None:
+    """Run, write the folder, print."""
+    from frugalboost.cli.printing import as_json, print_table
+    from frugalboost.run import folder
+    from frugalboost.run.select import select as run
+
+    wanted.settings.check()
+    place = folder.ready(out or default_folder(wanted.table))
+    with shown(quiet, wanted.settings.splits), warnings_said():
+        done = run(wanted, (lambda text: None) if quiet else say)
+    folder.write(place, done.contents, done.model)
+    if json:
+        print(as_json(done.contents, place))
+    else:
+        print_table(done.contents, place)
+    if not done.contents["chosen"]["features"]:
+        raise Problem(
+            "No feature is worth its price, or prices, --budget and --leaf allow none: the model is a constant.",
+            NOTHING,
+        )
 
 
 def command() -> str:
