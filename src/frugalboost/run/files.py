@@ -227,7 +227,7 @@ def parsed(content: bytes, source: str, dialect: Dialect) -> Any:
     longest = max((len(line) for line in content.splitlines()[:2]), default=0)
     try:
         return csv.read_csv(
-            pyarrow.BufferReader(content),  # an object of Python would be freed by a thread of Arrow's at the very end
+            pyarrow.BufferReader(in_memory_of_arrow(content)),
             read_options=csv.ReadOptions(
                 block_size=max(BLOCK, 4 * longest), autogenerate_column_names=not dialect.header, use_threads=True
             ),
@@ -242,6 +242,13 @@ def parsed(content: bytes, source: str, dialect: Dialect) -> Any:
         )
     except pyarrow.ArrowException as error:
         raise Problem(f"{source} can't be read as CSV: {first_line(error)}") from None
+
+
+def in_memory_of_arrow(content: bytes) -> Any:
+    """A copy that is no object of Python's: a thread of Arrow's may free it while Python ends, which would abort it."""
+    buffer = arrow().allocate_buffer(len(content))
+    memoryview(buffer)[:] = content
+    return buffer
 
 
 def has_decimal_commas(table: Any, texts: Sequence[str]) -> bool:
