@@ -247,7 +247,7 @@ def parsed(content: bytes, source: str, dialect: Dialect) -> Any:
 def in_memory_of_arrow(content: bytes) -> Any:
     """A copy that is no object of Python's: a thread of Arrow's may free it while Python ends, which would abort it."""
     buffer = arrow().allocate_buffer(len(content))
-    memoryview(buffer)[:] = content
+    memoryview(buffer).cast("B")[:] = content
     return buffer
 
 
