@@ -226,12 +226,15 @@ def test_bags_and_prices_are_shown(page, bags):
 
 
 def test_it_prints(page, classes):
-    shown = page(classes, color_scheme="dark")
+    shown = page(classes, color_scheme="dark", viewport={"width": 1200, "height": 900})
     shown.emulate_media(media="print", color_scheme="dark")
+    shown.set_viewport_size({"width": 680, "height": 900})  # paper is narrower than the window was
     shown.wait_for_selector(READY)
     shown.wait_for_timeout(500)
     assert not shown.locator("#at").is_visible()
     assert shown.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    ends = shown.evaluate("[...document.querySelectorAll('svg.marks')].map(s => s.getBoundingClientRect().right)")
+    assert max(ends) <= 680
     assert len(shown.pdf(format="A4")) > 20_000
     if os.environ.get("FRUGALBOOST_SCREENSHOTS"):
         shown.pdf(format="A4", path=Path(os.environ["FRUGALBOOST_SCREENSHOTS"]) / "report.pdf")
