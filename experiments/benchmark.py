@@ -37,9 +37,14 @@ def cells(quick: bool) -> list[Cell]:
         return [Cell("spam", method) for method in ("paper", "best", "l1", "forest")]
     found = []
     for data in TABLES:
-        rivals = [m for m in RIVALS if SHAPES[data][0] <= MOST_ROWS.get(m, SHAPES[data][0])]
+        rivals = rivals_on(data)
         found += [Cell(data, m, s) for m in ("paper", "best", *rivals) for s in range(RANDOM if data in UNSPLIT else 1)]
     return found
+
+
+def rivals_on(data: str) -> list[str]:
+    """Those that can take so many rows."""
+    return [m for m in RIVALS if SHAPES[data][0] <= MOST_ROWS.get(m, SHAPES[data][0])]
 
 
 def run(cell: Cell, order: Order) -> Result:
@@ -87,7 +92,9 @@ def section(results: Sequence[Result]) -> Section:
         claims.append(Claim(f"{data}: {train} + {test} rows, {columns} columns", found, same or None))
         for form in ("paper", "best"):
             said = f"{data}: matches or beats the others ({TITLES[form]})"
-            claims.append(against_rivals(said, own, form, RIVALS, MARGIN))
+            whole = {r["method"] for r in own} >= {form, *rivals_on(data)}
+            judged = against_rivals(said, own, form, RIVALS, MARGIN)
+            claims.append(judged if whole else Claim(said, "not compared with all of them yet", None))
         more += ["", f"**{data}**", "", *table(own, sizes(columns))]
     return Section(
         TITLE,
