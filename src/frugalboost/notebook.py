@@ -61,11 +61,12 @@ class Shown:
         >>> GBFSRegressor(n_features_to_select=3, max_iter=20).fit(X, y).report(X, y)
         <Report: 3 of 10 features>
         """
-        from frugalboost.report.report import report_on
+        from frugalboost.report import Report
+        from frugalboost.report.making import made_for
 
         check_is_fitted(self)
         test = {"X_test": X_test, "y_test": y_test, "sample_weight_test": sample_weight_test}
-        return report_on(self, X, y, sample_weight=sample_weight, groups=groups, title=title, verbose=verbose, **test)
+        return Report(made_for(self, X, y, sample_weight, groups=groups, title=title, verbose=verbose, **test))
 
     def _repr_html_inner(self) -> str:
         """scikit-learn's diagram, and below it what was bought."""

@@ -239,10 +239,6 @@ def report(
 @app.command()
 def demo(
     mu: Annotated[float, typer.Option(min=0.0, help="Price of a feature.")] = 0.003,
-    sample: Annotated[
-        int | None,
-        typer.Option(min=0, help="Rows to choose by; 0: all.  [default: 50,000, fewer for more than 2 classes]"),
-    ] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Which patients are held out.")] = 0,
 ) -> None:
     """Choose features on a data set bundled with scikit-learn."""

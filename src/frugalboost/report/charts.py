@@ -11,7 +11,6 @@ Spec = dict[str, Any]
 BLUE, ORANGE, GREEN = "#3b7cb8", "#d5642a", "#2a9273"  # readable on white and on black, and to the colour-blind
 MOST_BARS = 25
 ROW = 20  # height of a bar
-MOST_IN_MAP = 25  # rows of a correlation map
 
 
 def library() -> Any:
@@ -277,7 +276,7 @@ def cropped(text: str, most: int = 20) -> str:
 def correlation(contents: Contents) -> Any:
     """Rank correlations among chosen features."""
     alt = library()
-    names, matrix = contents["relations"]["names"][:MOST_IN_MAP], contents["relations"]["correlation"]
+    names, matrix = contents["relations"]["names"], contents["relations"]["correlation"]
     if len(names) < 2:
         return None
     rows = [{"a": a, "b": b, "r": matrix[i][j]} for i, a in enumerate(names) for j, b in enumerate(names)]

@@ -20,7 +20,7 @@ N_MUS, EPS = 20, 1e-3
 
 
 def made_for(
-    estimator: GBFSBase | GBFSCVBase,
+    estimator: Any,
     X: Any,
     y: Any,
     sample_weight: Any = None,
@@ -34,6 +34,7 @@ def made_for(
 ) -> Contents:
     """Contents of a report on a fitted estimator and the table it was fitted on."""
     X, X_test = as_table(X), as_table(X_test)
+    check_columns(estimator.estimator_ if isinstance(estimator, GBFSCVBase) else estimator, X)
     rows = Rows(X, y, sample_weight, groups)
     if (X_test is None) != (y_test is None):
         raise ValueError("X_test and y_test belong together: give both or neither.")
@@ -43,10 +44,8 @@ def made_for(
             raise ValueError("cv is a generator, which can be used only once: fit with a list of splits instead.")
         search, choice = estimator, None
     else:
-        check_columns(estimator, X)
         search, choice = searched(estimator, rows, verbose)
     model = search.estimator_ if choice is None else choice.model
-    check_columns(model, X)
     findings = examine(search, rows, test, choice)
     checked = model._like()._checked(X, y, sample_weight)
     return contents_of(
@@ -87,7 +86,6 @@ def searched(model: GBFSBase, rows: Rows, verbose: int) -> tuple[GBFSCVBase, Cho
     if model.n_features_to_select is None:
         at = [p["mu"] for p in search.cv_results_["params"]].index(float(model.mu))
         results, index, why = search.cv_results_, at, f"It was asked for, with mu = {model.mu:g}."
-        index = sorted((p["mu"] for p in results["params"]), reverse=True).index(float(model.mu))
     else:
         wanted = int(model.n_features_to_select)
         own = kind(template, n_features_to_select=wanted, **around).fit(

@@ -6,7 +6,7 @@ import html
 import json
 import os
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from frugalboost.report.contents import FORMAT, Contents
 from frugalboost.report.page import page_of
@@ -128,10 +128,3 @@ class Report:
         page = html.escape(self.html(), quote=True)
         look = "width:100%;height:46rem;border:1px solid #8884"
         return f'<iframe title="frugalboost report" sandbox="allow-scripts" style="{look}" srcdoc="{page}"></iframe>'
-
-
-def report_on(search: Any, X: Any, y: Any, **options: Any) -> Report:
-    """Report on a fitted estimator; what the method ``report`` of the estimators calls."""
-    from frugalboost.report.making import made_for
-
-    return Report(made_for(search, X, y, **options))

@@ -20,6 +20,7 @@ from frugalboost.parallel import Check, side_by_side
 from frugalboost.path import Course
 from frugalboost.progress import Tally, tally
 from frugalboost.scoring import Scorer
+from frugalboost.splits import Split
 from frugalboost.threads import threads_for
 
 ALL_UNTIL, MOST_STEPS = 20, 40  # sizes at which errors are measured
@@ -97,9 +98,7 @@ def steps_of(search: GBFSCVBase, model: GBFSBase, rows: Rows, judge: Judge) -> l
     sizes = step_sizes(len(model.selected_features_))
     if not sizes:
         return []
-    template = search._template().set_params(**{k: v for k, v in search.best_params_.items() if k != "mu"})
-    checked = template._checked(rows.X, rows.y, rows.weights)
-    splits = search._splits(rows.y, rows.groups, template, checked)
+    splits = splits_of(search, rows)
     count = tally((len(splits) + (judge.test is not None)) * len(sizes), "features so far") if search.verbose else None
     threads = threads_for(search.n_jobs)
     scores = []
@@ -115,13 +114,17 @@ def steps_of(search: GBFSCVBase, model: GBFSBase, rows: Rows, judge: Judge) -> l
     return [Step(*step) for step in zip(sizes, means, on_test, strict=True)]
 
 
+def splits_of(search: GBFSCVBase, rows: Rows) -> list[Split]:
+    """The splits of a search, drawn once more."""
+    template = search._template()
+    return search._splits(rows.y, rows.groups, template, template._checked(rows.X, rows.y, rows.weights))
+
+
 def constant_score(search: GBFSCVBase, rows: Rows) -> float | None:
     """The mean score of a constant over the splits of a search."""
-    template = search._template()
-    splits = search._splits(rows.y, rows.groups, template, template._checked(rows.X, rows.y, rows.weights))
     constant = DummyClassifier(strategy="prior") if is_classifier(search) else DummyRegressor()
     scores = []
-    for train, held_out in splits:
+    for train, held_out in splits_of(search, rows):
         part = rows.at(train)
         fitted = clone(constant).fit(np.zeros((len(train), 1)), part.y, part.weights)
         try:

@@ -92,7 +92,7 @@ def select(wanted: Wanted, say: Callable[[str], None]) -> Run:
         findings,
         checked,
         title=f"{target}: the features worth paying for",
-        about=about(wanted, loaded, target, task, test),
+        about=about(wanted, loaded, target, test),
         notices=[*columns.notices, *notices],
         settings={"command": wanted.command},
         names=columns.names,
@@ -166,7 +166,7 @@ def row_keys(frame: Any) -> Any:
     return pd.util.hash_pandas_object(pd.DataFrame(alike), index=False)
 
 
-def about(wanted: Wanted, loaded: Loaded, target: str, task: Task, test: Rows | None) -> dict[str, Any]:
+def about(wanted: Wanted, loaded: Loaded, target: str, test: Rows | None) -> dict[str, Any]:
     """Where the data came from, for the report."""
     found: dict[str, Any] = {"source": loaded.source, "target": target}
     if wanted.weight:
