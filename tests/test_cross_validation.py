@@ -318,3 +318,15 @@ def test_a_split_that_cant_be_scored_is_named():
     search = GBFSClassifierCV(QUICK, cv=first, scoring="roc_auc", n_mus=2)
     with pytest.raises(ValueError, match="NaN on split 0"):
         search.fit(X, Y)
+
+
+def test_another_rule_needs_no_further_splits(monkeypatch):
+    asked = GBFSClassifierCV(QUICK, rule="1se", n_mus=10, random_state=0).fit(X, Y)
+    changed = GBFSClassifierCV(QUICK, rule="min", n_mus=10, random_state=0).fit(X, Y)
+    before = changed.n_features_selected_
+    monkeypatch.setattr(GBFSClassifierCV, "_try", None)
+    changed._settle_by("1se", X, Y, None)
+    assert changed.n_features_selected_ < before
+    assert changed.best_index_ == asked.best_index_
+    assert changed.selected_features_.tolist() == asked.selected_features_.tolist()
+    np.testing.assert_array_equal(changed.predict_proba(X), asked.predict_proba(X))

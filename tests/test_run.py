@@ -147,6 +147,45 @@ def test_how_many_rows_choose():
     assert sample_size(y, classes, Settings(sample=77)) == 77
 
 
+def test_other_depths_are_tried_with_more_columns_than_rows(tmp_path, monkeypatch, capsys):
+    from frugalboost.run import choosing
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(choosing, "DEPTHS_TRIED", (3,))
+    X = np.random.default_rng(0).normal(size=(60, 80))
+    frame = pd.DataFrame(X, columns=[f"g{i}" for i in range(80)]).assign(ill=X[:, 0] > 0)
+    frame.to_csv("wide.csv", index=False)
+
+    def depth(*more):
+        quick = ("--trees", "10", "--points", "3", "--splits", "2", "--rule", "min", "--json")
+        assert main(["select", "wide.csv", "-t", "ill", *quick, *more]) == 0
+        capsys.readouterr()
+        return frugalboost.load("wide_selected/model.frugal").max_depth
+
+    assert depth() == 3
+    assert depth("--k", "3") == 3
+    assert depth("--depth", "2") == 2
+    frame[["g0", "g1", "ill"]].to_csv("wide.csv", index=False)
+    assert depth() == 4
+
+
+@pytest.mark.parametrize(("given", "shared"), [(True, 1), (False, 0)])
+def test_a_mu_that_was_asked_for_is_the_same_in_every_split(given, shared, monkeypatch):
+    from frugalboost.report import steps
+
+    X, y = load_breast_cancer(return_X_y=True)
+    search = frugalboost.GBFSClassifierCV(frugalboost.GBFSClassifier(max_iter=5), n_mus=3, random_state=0).fit(X, y)
+    asked, bought_again = [], steps.bought_again
+    fits = []
+    monkeypatch.setattr(steps, "bought_again", lambda *args: asked.append(args[2]) or bought_again(*args))
+    fit = frugalboost.GBFSClassifier.fit
+    monkeypatch.setattr(frugalboost.GBFSClassifier, "fit", lambda self, *args: fits.append(self.mu) or fit(self, *args))
+    rows = steps.Rows(X, y)
+    steps.steps_of(search, search.estimator_, rows, steps.Judge(search.estimator_, None, None), mu_given=given)
+    assert asked == [not given] * 5
+    assert fits.count(search.mu_) == 5 * shared
+
+
 def test_selling_back_can_be_left_out(table, monkeypatch):
     from frugalboost.run import choosing
 

@@ -142,15 +142,30 @@ class GBFSCVBase(Shown, Selector, MetaEstimatorMixin, BaseEstimator):  # type: i
             given = Given(table, target, check_weights(sample_weight, checked.train.table), checked)
             splits = self._splits(y, groups, template, checked)
             grid = self._grid(template, checked)
-            self._choose(template, given, splits, grid)
-            final = template.set_params(**self.best_params_, n_jobs=self.n_jobs)
-            if hasattr(self, "feature_names_in_"):
-                del self.feature_names_in_  # of an earlier table
-            self.estimator_ = final._fit_checked(checked)
-            for name, value in vars(final).items():
-                if name.endswith("_"):
-                    setattr(self, name, value)
-            return self
+            self._try(template, given, splits, grid)
+            return self._settle(template, checked)
+
+    def _settle(self, template: GBFSBase, checked: Checked) -> Self:
+        """Apply the rule to the results, then fit on all rows."""
+        results = self.cv_results_
+        self.best_index_ = chosen_index(results, self.rule)
+        self.best_params_: dict[str, Any] = results["params"][self.best_index_]
+        self.best_score_ = float(results["mean_test_score"][self.best_index_])
+        final = template.set_params(**self.best_params_, n_jobs=self.n_jobs)
+        if hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_  # of an earlier table
+        self.estimator_ = final._fit_checked(checked)
+        for name, value in vars(final).items():
+            if name.endswith("_"):
+                setattr(self, name, value)
+        return self
+
+    def _settle_by(self, rule: str, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Self:
+        """Another rule for what ``fit`` found on the same rows: only the last fit is made again."""
+        with unchanged_on_error(self):
+            self.rule = rule
+            template = self._template()
+            return self._settle(template, template._checked(X, y, sample_weight))
 
     def _template(self) -> GBFSBase:
         if self.estimator is not None and not isinstance(self.estimator, self._kind):
@@ -199,8 +214,8 @@ class GBFSCVBase(Shown, Selector, MetaEstimatorMixin, BaseEstimator):  # type: i
         mu_max = Course(template, checked, threads_for(self.n_jobs)).mu_max
         return Grid("mu", mu_grid(mu_max, self.n_mus, self.eps), depths, iterations, mu_max)
 
-    def _choose(self, template: GBFSBase, given: Given, splits: list[Split], grid: Grid) -> None:
-        """Score every candidate on every split, one split after another, and apply the rule."""
+    def _try(self, template: GBFSBase, given: Given, splits: list[Split], grid: Grid) -> None:
+        """Score every candidate on every split, one split after another."""
         scorer = Scorer(check_scoring(template, scoring=self.scoring))
         threads = threads_for(self.n_jobs)
         table = []
@@ -231,9 +246,6 @@ class GBFSCVBase(Shown, Selector, MetaEstimatorMixin, BaseEstimator):  # type: i
             "mean_n_iter": table[:, :, 4].mean(axis=0),
         }
         self.scoring_ = scoring
-        self.best_index_ = chosen_index(self.cv_results_, self.rule)
-        self.best_params_ = candidates[self.best_index_]
-        self.best_score_ = float(mean[self.best_index_])
         self.n_splits_ = n
 
     # --------------------------------------------------------------------------------------- delegation

@@ -97,7 +97,9 @@ def select(
     task: Annotated[Task, typer.Option(help="What kind of target it is.")] = Task.auto,
     scoring: Annotated[str | None, typer.Option(help="Any score of scikit-learn, such as roc_auc.")] = None,
     trees: Annotated[int, typer.Option(min=1, help="The most trees.")] = 500,
-    depth: Annotated[int, typer.Option(min=1, help="The deepest tree.")] = 4,
+    depth: Annotated[
+        int | None, typer.Option(min=1, help="The deepest tree.  [default: 4; with more columns than rows 1, 2 or 4]")
+    ] = None,
     learning_rate: Annotated[float, typer.Option(min=1e-6, help="Factor on every tree.")] = 0.1,
     leaf: Annotated[
         int | None, typer.Option(min=1, help="Rows in a leaf at least.  [default: 20, fewer on small tables]")

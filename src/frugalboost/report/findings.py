@@ -26,6 +26,7 @@ class Choice:
     spread: float  # its standard error
     index: int | None  # its place on the path
     why: str
+    mu_given: bool = False  # by the user, so it is the same in every split
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ def examine(search: GBFSCVBase, rows: Rows, test: Rows | None = None, choice: Ch
     with warnings.catch_warnings():  # the first models of a path buy nothing
         warnings.simplefilter("ignore", NothingBoughtWarning)
         points = list(_points(search, rows, judge))
-        steps = steps_of(search, choice.model, rows, judge)
+        steps = steps_of(search, choice.model, rows, judge, choice.mu_given)
     return Findings(
         parameter=_parameter(search),
         points=points,

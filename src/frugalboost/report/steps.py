@@ -72,7 +72,7 @@ class Step:
     test_score: float | None
 
 
-def steps_of(search: GBFSCVBase, model: GBFSBase, rows: Rows, judge: Judge) -> list[Step]:
+def steps_of(search: GBFSCVBase, model: GBFSBase, rows: Rows, judge: Judge, mu_given: bool = False) -> list[Step]:
     """What models with the first features that were bought score.
 
     In each split features are bought anew on its training rows, as the chosen model bought them on all rows, and models
@@ -89,6 +89,8 @@ def steps_of(search: GBFSCVBase, model: GBFSBase, rows: Rows, judge: Judge) -> l
         Those of the fit.
     judge : Judge
         Knows the test rows.
+    mu_given : bool, default=False
+        Whether the model's mu is to be the same in every split, not the same share of that split's mu_max.
 
     Returns
     -------
@@ -101,11 +103,12 @@ def steps_of(search: GBFSCVBase, model: GBFSBase, rows: Rows, judge: Judge) -> l
     splits = splits_of(search, rows)
     count = tally((len(splits) + (judge.test is not None)) * len(sizes), "features so far") if search.verbose else None
     threads = threads_for(search.n_jobs)
+    shares = search.mus is None and not mu_given
     scores = []
     for train, held_out in splits:
         part = rows.at(train)
         own = Judge(model, search.scoring, rows.at(held_out))
-        order = bought_again(model, search, part)
+        order = bought_again(model, part, shares, search.n_jobs)
         scores.append(scores_of(model, part, order, own, sizes, threads, count))
     on_test: Sequence[float | None] = [None] * len(sizes)
     if judge.test is not None:
@@ -143,11 +146,11 @@ def step_sizes(n: int) -> list[int]:
     return sorted({*range(1, ALL_UNTIL + 1), *wide.tolist()})
 
 
-def bought_again(model: GBFSBase, search: GBFSCVBase, rows: Rows) -> Columns:
-    """What the same settings buy on other rows, in order; mu is the same share of mu_max where the search says so."""
-    again = clone(model).set_params(n_jobs=search.n_jobs, verbose=0)
-    if model.n_features_to_select is None and search.mus is None and model.mu_max_ > 0:
-        course = Course(again, again._checked(rows.X, rows.y, rows.weights), threads_for(search.n_jobs))
+def bought_again(model: GBFSBase, rows: Rows, shares: bool, n_jobs: int | None) -> Columns:
+    """What the same settings buy on other rows, in order; ``shares``: mu is the same share of mu_max there."""
+    again = clone(model).set_params(n_jobs=n_jobs, verbose=0)
+    if shares and model.n_features_to_select is None and model.mu_max_ > 0:
+        course = Course(again, again._checked(rows.X, rows.y, rows.weights), threads_for(n_jobs))
         again.set_params(mu=model.mu * course.mu_max / model.mu_max_)
     columns: Columns = again.fit(rows.X, rows.y, rows.weights).selected_features_.astype(np.intp)
     return columns

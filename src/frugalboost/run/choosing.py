@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,6 +26,7 @@ from frugalboost.splits import chosen_index
 HELD_OUT = 0.2
 USUAL_SAMPLE, SMALLEST_SAMPLE = 50_000, 10_000  # rows times trees of an iteration; but so many rows in any case
 USUAL_LEAF, LEAVES = 20, 50  # rows in a leaf: 20, on small tables a fiftieth of the rows
+USUAL_DEPTH, DEPTHS_TRIED = 4, (1, 2, 4)  # with more columns than rows, splits of few rows find columns by chance
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class Settings:
     sell: bool = True
     budget: float | None = None
     trees: int = 500
-    depth: int = 4
+    depth: int | None = None  # None: USUAL_DEPTH, or the best of DEPTHS_TRIED
     learning_rate: float = 0.1
     leaf: int | None = None
     splits: int = 5
@@ -76,11 +78,12 @@ def choose(rows: Rows, task: Task, settings: Settings, costs: Cost | None, test:
     """
     all_rows, rows = rows, sampled(rows, task, settings)
     template = template_of(len(rows.y), task, settings, costs)
-    search = search_of(template, rows.y, task, settings, max_iters=trees_tried(settings.trees))
+    tried = {"max_iters": trees_tried(settings.trees), "max_depths": depths_tried(rows.X.shape, settings.depth)}
+    search = search_of(template, rows.y, task, settings, **tried)
     search.fit(rows.X, rows.y, rows.weights)
     choice = None
     if settings.rule == "1se" and not search.n_features_selected_:
-        search = less_strictly(search, rows)
+        less_strictly(search, rows)
     if settings.k is not None:
         choice = exactly(search, rows, settings.k)
     elif settings.mu is not None:
@@ -124,7 +127,7 @@ def template_of(n_rows: int, task: Task, settings: Settings, costs: Cost | None)
         "costs": costs,
         "budget": settings.budget,
         "max_iter": settings.trees,
-        "max_depth": settings.depth,
+        "max_depth": settings.depth or USUAL_DEPTH,
         "learning_rate": settings.learning_rate,
         "min_samples_leaf": leaf,
         "random_state": settings.seed,
@@ -135,6 +138,12 @@ def template_of(n_rows: int, task: Task, settings: Settings, costs: Cost | None)
 def trees_tried(most: int) -> list[int]:
     """Numbers of trees among which the path chooses; they cost no further fits."""
     return sorted({max(1, most * share // 100) for share in (10, 20, 40, 100)})
+
+
+def depths_tried(shape: tuple[int, int], asked: int | None) -> Sequence[int] | None:
+    """Depths among which the path chooses; None: the estimator's own."""
+    n_rows, n_columns = shape
+    return DEPTHS_TRIED if asked is None and n_columns > n_rows else None
 
 
 def search_of(template: GBFSBase, y: Any, task: Task, settings: Settings, **what: Any) -> GBFSCVBase:
@@ -156,13 +165,11 @@ def search_of(template: GBFSBase, y: Any, task: Task, settings: Settings, **what
     )
 
 
-def less_strictly(search: GBFSCVBase, rows: Rows) -> GBFSCVBase:
+def less_strictly(search: GBFSCVBase, rows: Rows) -> None:
     """Where "1se" buys nothing since splits differ much: judge by differences, split by split."""
     results = search.cv_results_
-    if not results["mean_n_features"][chosen_index(results, "paired")]:
-        return search
-    again: GBFSCVBase = clone(search).set_params(rule="paired").fit(rows.X, rows.y, rows.weights)
-    return again
+    if results["mean_n_features"][chosen_index(results, "paired")]:
+        search._settle_by("paired", rows.X, rows.y, rows.weights)
 
 
 def stratifiable(y: Any, share: float) -> bool:
@@ -184,10 +191,10 @@ def exactly(search: GBFSCVBase, rows: Rows, k: int) -> Choice:
 
 
 def selling(search: GBFSCVBase, rows: Rows, k: int) -> GBFSCVBase:
-    """Cross-validated: so many features (bags), with the number of trees that did best on the path."""
-    best = int(np.nanargmax(search.cv_results_["mean_test_score"]))
-    trees = search.cv_results_["params"][best]["max_iter"]
-    return refitted(search, rows, {"n_features_to_select": k, "mus": None}, trees)
+    """Cross-validated: so many features (bags), with the trees that did best on the path."""
+    best = search.cv_results_["params"][int(np.nanargmax(search.cv_results_["mean_test_score"]))]
+    trees = {"estimator__max_iter": best["max_iter"], "estimator__max_depth": best["max_depth"]}
+    return refitted(search, rows, n_features_to_select=k, mus=None, max_iters=None, max_depths=None, **trees)
 
 
 def sold_back(search: GBFSCVBase, rows: Rows) -> Choice | None:
@@ -209,16 +216,14 @@ def sold_back(search: GBFSCVBase, rows: Rows) -> Choice | None:
 
 
 def at_mu(search: GBFSCVBase, rows: Rows, mu: float) -> Choice:
-    """The mu that was asked for, with the number of trees that suits it."""
-    own = refitted(search, rows, {"mus": [mu]}, None)
-    return choice_of(own, f"mu = {mu:g} was asked for.")
+    """The mu that was asked for, with the trees that suit it."""
+    found = choice_of(refitted(search, rows, mus=[mu]), f"mu = {mu:g} was asked for.")
+    return replace(found, mu_given=True)
 
 
-def refitted(search: GBFSCVBase, rows: Rows, changes: dict[str, Any], trees: int | None) -> GBFSCVBase:
+def refitted(search: GBFSCVBase, rows: Rows, **changes: Any) -> GBFSCVBase:
     """The same search along another path."""
     own: GBFSCVBase = clone(search).set_params(rule="min", **changes)
-    if trees is not None:
-        own.set_params(max_iters=None, estimator__max_iter=trees)
     own.fit(rows.X, rows.y, rows.weights)
     return own
 
