@@ -24,7 +24,7 @@ METHODS = ("paper", "best", "group", "l1", "forest", "hsic")
 SPLITS = 10
 KS = (2, 5, 10, 20, 50)
 SHARES = (0.3, 0.2, 0.1, 0.05, 0.02)  # mu of the newton form, of the loss at the start
-DEPTHS, TREES, FOREST = (2, 3), 100, 2000
+DEPTHS, TREES, FOREST = (1, 2, 3), 100, 2000
 MARGIN = 0.02
 SETTINGS = {
     "splits": SPLITS,

@@ -18,6 +18,7 @@ from frugalboost import baselines
 KS = (2, 5, 10, 20, 50, 100)
 OURS = ("paper", "best")
 FOREST = {"trees": 2000, "tuning_trees": 50}
+PAPER, BEST = Effort(), Best()
 SETTINGS = ours.SETTINGS | {"ks": KS, "forest": FOREST}
 TITLES = {
     "paper": "GBFS, as in the paper",
@@ -78,16 +79,17 @@ def fitted(
     seed: int,
     quick: bool,
     judge: Judge,
-    effort: Effort | None = None,
+    effort: Effort = PAPER,
     l1_splits: int = 5,
+    best: Best = BEST,
 ) -> Result:
     """Fit a selector and judge it at each number of features; `effort` is that of the paper's form."""
     if method == "paper":
-        models = paper_path(X, y, seed, ours.QUICK[0] if quick else effort or Effort())
+        models = paper_path(X, y, seed, ours.QUICK[0] if quick else effort)
         found = [(model, {"mu": model.mu_, "depth": model.max_depth, "trees": model.max_iter}) for model in models]
         return {"points": [point(judge(m, None), m.selected_features_, **about) for m, about in found]}
     if method == "best":
-        path = best_path(X, y, ks, seed, ours.QUICK[1] if quick else Best())
+        path = best_path(X, y, ks, seed, ours.QUICK[1] if quick else best)
         return {"points": [point(judge(model, None), model.selected_features_, k=k) for k, model in path.items()]}
     model = rival(method, seed, quick, l1_splits).fit(X, y)
     points = [point(judge(model, k), model.features(k), k=k) for k in ks]

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import StratifiedShuffleSplit, train_test_split
+from sklearn.model_selection import StratifiedShuffleSplit
 
 from frugalboost import GBFSClassifier, gbfs_path
 
@@ -27,14 +27,13 @@ class Effort:
 
 @dataclass(frozen=True)
 class Best:
-    """How the best form is made."""
+    """How much the best form tries."""
 
     trees: int = 2000
     depths: tuple[int, ...] = (4, 6)
+    splits: int = 1
     models: int = 5  # whose mean is the last fit
     min_samples_leaf: int = 5
-    enough: int = 50  # validation rows; fewer can't say when to stop
-    few_trees: int = 100  # where they can't
 
 
 QUICK = Effort(trees=100, depths=(4,), splits=1, mus=MUS[::3]), Best(trees=100, depths=(4,), models=1)
@@ -71,25 +70,22 @@ def paper_path(X: np.ndarray, y: np.ndarray, seed: int, effort: Effort) -> list[
 def best_path(X: np.ndarray, y: np.ndarray, ks: Sequence[int], seed: int, best: Best) -> dict[int, GBFSClassifier]:
     """Newton leaves; buy, sell back down to k, refit; the mean of five models of one set of features.
 
-    A fifth of the rows chooses depth and number of trees, then all rows are used. Fewer than 50 such rows can't choose:
-    then 100 trees of depth 4 are fitted to all rows.
+    Random 80/20 splits choose depth and number of trees for all k by the mean validation loss, then all rows are used.
     """
     ks = sorted(ks)
     shared: dict[str, Any] = {"min_samples_leaf": best.min_samples_leaf, "random_state": seed, "n_jobs": 1}
-    if len(y) // 5 < best.enough:
-        models = by_number(X, y, ks, GBFSClassifier(max_iter=best.few_trees, **shared))
-        return dict(zip(ks, models, strict=True))
-    train, valid = train_test_split(np.arange(len(y)), test_size=0.2, stratify=y, random_state=seed)
+    cuts = list(StratifiedShuffleSplit(best.splits, test_size=0.2, random_state=seed).split(X, y))
     found = []
     for depth in best.depths:
         model = GBFSClassifier(
             max_depth=depth, max_iter=best.trees, early_stopping=True, n_iter_no_change=PATIENCE, **shared
         )
-        path = by_number(X[train], y[train], ks, model, X_val=X[valid], y_val=y[valid])
-        most = max(m.best_iteration_ for m in path)
-        found.append((float(np.mean([validation_loss(m) for m in path])), depth, max(most, 1)))
-    _, depth, trees = min(found)
-    last = GBFSClassifier(max_depth=depth, max_iter=trees, average=best.models, **shared)
+        paths = [by_number(X[a], y[a], ks, model, X_val=X[b], y_val=y[b]) for a, b in cuts]
+        loss = float(np.mean([[validation_loss(m) for m in path] for path in paths]))
+        trees = np.mean([[m.best_iteration_ for m in path] for path in paths], axis=0)  # for each k
+        found.append((loss, depth, max(1, round(float(trees.max())))))
+    _, depth, most = min(found)
+    last = GBFSClassifier(max_depth=depth, max_iter=most, average=best.models, **shared)
     return dict(zip(ks, by_number(X, y, ks, last), strict=True))
 
 
