@@ -207,9 +207,11 @@ def best_within(results: Sequence[Result], method: str, k: int) -> tuple[float, 
     return float(error), float(features)
 
 
-def table(results: Sequence[Result], ks: Sequence[int], seconds: bool = True) -> list[str]:
+def table(
+    results: Sequence[Result], ks: Sequence[int], seconds: bool = True, titles: dict[str, str] = TITLES
+) -> list[str]:
     """Errors in percent with at most k features, as a Markdown table; the best of a column is bold."""
-    rows = {m: [best_within(results, m, k) for k in ks] for m in TITLES if of(results, m)}
+    rows = {m: [best_within(results, m, k) for k in ks] for m in titles if of(results, m)}
     head = [f"{k}" for k in ks] + (["seconds"] if seconds else [])
     lines = ["| test error, % (features) | " + " | ".join(head) + " |", "|---|" + "---:|" * len(head)]
     lowest = [min((row[i][0] for row in rows.values() if row[i] is not None), default=None) for i in range(len(ks))]
@@ -217,12 +219,12 @@ def table(results: Sequence[Result], ks: Sequence[int], seconds: bool = True) ->
         texts = [shown(value, k, low) for value, k, low in zip(row, ks, lowest, strict=True)]
         if seconds:
             texts.append(f"{np.mean([r['seconds'] for r in of(results, method)]):.0f}")
-        lines.append(f"| {TITLES[method]} | " + " | ".join(texts) + " |")
+        lines.append(f"| {titles[method]} | " + " | ".join(texts) + " |")
     return lines
 
 
 def shown(value: tuple[float, float] | None, k: int, lowest: float | None) -> str:
-    if value is None:
+    if value is None or value[1] < 0.5:  # models without features
         return "-"
     error, features = value
     text = f"**{100 * error:.2f}**" if error == lowest else f"{100 * error:.2f}"
