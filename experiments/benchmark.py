@@ -9,7 +9,7 @@ import matplotlib.pyplot as plt
 
 from experiments import curves
 from experiments.cells import Cell, Order, Result
-from experiments.curves import TITLES, against_rivals, by_prediction, draw_curves, fitted, sizes, table
+from experiments.curves import TITLES, against_rivals, by_prediction, draw_curves, fitted, shared_legend, sizes, table
 from experiments.pages import Claim, Section
 from frugalboost import datasets
 
@@ -71,8 +71,7 @@ def draw(results: Sequence[Result], folder: Path, order: Order) -> None:
         panel.set_axis_off()
     for panel, data in zip(panels.flat, here, strict=False):
         draw_curves(panel, [r for r in results if r["data"] == data], data)
-    labels = {text: handle for panel in panels.flat for handle, text in zip(*panel.get_legend_handles_labels())}
-    figure.legend(labels.values(), labels.keys(), loc="outside lower center", ncols=3, fontsize=9)
+    shared_legend(figure, panels)
     figure.savefig(folder / "paper_tables.png", dpi=110)
     plt.close(figure)
 

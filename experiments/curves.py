@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.ticker import FormatStrFormatter, LogLocator, NullLocator
 
 from experiments import ours
@@ -153,6 +154,14 @@ def draw_curves(axes: Axes, results: Sequence[Result], title: str) -> None:
     axes.xaxis.set_major_formatter(FormatStrFormatter("%g"))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.grid(alpha=0.25)
+
+
+def shared_legend(figure: Figure, panels: np.ndarray) -> None:
+    """One legend below all panels; the error is named at the left only."""
+    labels = {text: handle for panel in panels.flat for handle, text in zip(*panel.get_legend_handles_labels())}
+    figure.legend(labels.values(), labels.keys(), loc="outside lower center", ncols=3, fontsize=9)
+    for panel in panels[:, 1:].flat:
+        panel.set_ylabel(None)
 
 
 def against_rivals(said: str, results: Sequence[Result], form: str, rivals: Sequence[str], margin: float) -> Claim:

@@ -10,7 +10,17 @@ import matplotlib.pyplot as plt
 
 from experiments import curves
 from experiments.cells import Cell, Order, Result
-from experiments.curves import KS, TITLES, against_rivals, by_prediction, draw_curves, fitted, sizes, table
+from experiments.curves import (
+    KS,
+    TITLES,
+    against_rivals,
+    by_prediction,
+    draw_curves,
+    fitted,
+    shared_legend,
+    sizes,
+    table,
+)
 from experiments.ours import Effort
 from experiments.pages import Section
 from frugalboost import datasets
@@ -42,10 +52,10 @@ def run(cell: Cell, order: Order) -> Result:
 
 def draw(results: Sequence[Result], folder: Path, order: Order) -> None:
     """One panel for each pair."""
-    figure, panels = plt.subplots(2, 3, figsize=(12, 7), layout="constrained")
+    figure, panels = plt.subplots(2, 3, figsize=(12.6, 7.4), layout="constrained")
     for panel, pair in zip(panels.flat, PAIRS, strict=True):
         draw_curves(panel, [r for r in results if r["data"] == f"mnist{pair}"], pair.replace("vs", " against "))
-    panels.flat[0].legend(fontsize=7)
+    shared_legend(figure, panels)
     figure.savefig(folder / "paper_mnist_pairs.png", dpi=110)
     plt.close(figure)
 

@@ -44,9 +44,15 @@ def markdown(section: Section, images: str = "images") -> list[str]:
     return lines
 
 
+def tally(sections: Sequence[Section]) -> str:
+    """How much of it holds."""
+    judged = [c.holds for section in sections for c in section.claims if c.holds is not None]
+    return f"In all {sum(judged)} of {len(judged)} claims hold that can be judged here."
+
+
 def write(path: Path, introduction: str, sections: Sequence[Section]) -> None:
     """The whole page."""
-    lines = [introduction.strip(), ""]
+    lines = [introduction.strip(), "", tally(sections), ""]
     for section in sections:
         lines += markdown(section)
     path.write_text("\n".join(lines).rstrip() + "\n")

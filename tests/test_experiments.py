@@ -14,7 +14,7 @@ from conftest import data_folder
 pytest.importorskip("matplotlib")
 from experiments.cells import Cell, Order, Store, run_all
 from experiments.curves import against_rivals, best_within, mean_curve, table
-from experiments.pages import Claim, Section, markdown
+from experiments.pages import Claim, Section, markdown, tally
 
 ROOT = Path(__file__).resolve().parents[1]
 ORDER = Order(None, True)
@@ -117,6 +117,23 @@ def test_the_best_of_a_column_is_bold():
     assert "| - | **30.00** | **30.00** (2) |" in lines[3]
 
 
+def test_a_model_without_features_is_not_shown_as_a_result():
+    lines = table([result("paper", 0, (0, 0.5), (3, 0.3))], [2, 5])
+    assert lines[2].startswith("| GBFS, as in the paper | - | **30.00** (3) |")
+
+
+def test_features_are_judged_in_an_svm_besides():
+    from experiments.wide import IN_SVM, in_svm
+
+    own = result("best", 0, (2, 0.4))
+    own["points"][0]["svm_error"] = 0.1
+    also = in_svm([own, result("l1", 0, (2, 0.2))])
+    assert [r["method"] for r in also] == ["best in svm"]
+    assert also[0]["points"] == [{"n_features": 2, "error": 0.1, "svm_error": 0.1}]
+    assert own["points"][0]["error"] == 0.4
+    assert "| **10.00** |" in table(also, [2], titles=IN_SVM)[2]
+
+
 def test_forms_are_compared_at_their_own_sizes():
     rival = result("l1", 0, (1, 0.4), (4, 0.2))  # 0.3 at 2, by the logarithm
     for error, holds in ((0.3, True), (0.305, True), (0.32, False)):
@@ -139,6 +156,8 @@ def test_sections_say_what_does_not_hold():
     assert "| so | 0.5 % | yes |" in text
     assert "| else | 9 % | **no** |" in text
     assert "![Title](images/a.png)" in text
+    unjudged = Section("Other", "How.", [Claim("so", "", None), Claim("so", "", True)])
+    assert tally([section, unjudged]) == "In all 2 of 3 claims hold that can be judged here."
 
 
 def command(*words):
