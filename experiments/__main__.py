@@ -17,6 +17,7 @@ import os
 import signal
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 
@@ -50,6 +51,7 @@ def main() -> int:
     names = NAMES if "all" in options.names else tuple(options.names)
     out = options.out or (Path(tempfile.mkdtemp()) if options.quick else RESULTS)
     order = Order(folder_of(options.data), options.quick)
+    check_filters(names, options)
     try:
         failures = [line for name in names for line in one(name, out, order, options)]
     except KeyboardInterrupt:
@@ -92,6 +94,23 @@ def folder_of(given: str | None) -> str | None:
     return given
 
 
+def check_filters(names: Sequence[str], options: argparse.Namespace) -> None:
+    """What --only and --methods name must be there, in one of the experiments at least."""
+    cells = [cell for name in names for cell in experiment(name).cells(options.quick)]
+    for flag, asked, known in (
+        ("--only", options.only, {cell.data for cell in cells}),
+        ("--methods", options.methods, {method_of(cell) for cell in cells}),
+    ):
+        for value in asked or ():
+            if value not in known:
+                raise SystemExit(f"{flag} names {value!r}; here are only {', '.join(sorted(known))}.")
+
+
+def method_of(cell: Cell) -> str:
+    """The method without its settings."""
+    return cell.method.split(" ")[0]
+
+
 def one(name: str, out: Path, order: Order, options: argparse.Namespace) -> list[str]:
     """Run one experiment and draw its figures."""
     module = experiment(name)
@@ -107,7 +126,7 @@ def one(name: str, out: Path, order: Order, options: argparse.Namespace) -> list
 
 def wanted(cell: Cell, options: argparse.Namespace) -> bool:
     table = options.only is None or cell.data in options.only
-    return table and (options.methods is None or cell.method.split(" ")[0] in options.methods)
+    return table and (options.methods is None or method_of(cell) in options.methods)
 
 
 def experiment(name: str) -> ModuleType:

@@ -164,6 +164,22 @@ def command(*words):
     return subprocess.run([sys.executable, "-m", "experiments", *words], cwd=ROOT, capture_output=True, text=True)
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["benchmark", "--only", "spam", "spm"], "--only names 'spm'; here are only adult, isolet"),
+        (["wide", "--methods", "svm"], "--methods names 'svm'; here are only best, forest"),
+        (["wide", "--data", "nowhere"], "--data names 'nowhere', which is not a folder."),
+        (["wide", "page"], "page stands alone"),
+    ],
+)
+def test_what_is_not_there_is_told(words, said, tmp_path):
+    ended = command(*words, "--out", str(tmp_path))
+    assert ended.returncode != 0
+    assert said in ended.stderr
+    assert not list(tmp_path.iterdir())
+
+
 def test_the_synthetic_experiment_in_its_quick_form(tmp_path):
     ended = command("synthetic", "--quick", "--out", str(tmp_path))
     assert ended.returncode == 0, ended.stderr
