@@ -42,7 +42,8 @@ def page(rows: list[Row]) -> str:
     splits = len({r["split"] for r in rows})
     about = (
         f"Made by `python -m benchmarks.depths`. Test error in % of `n_features_to_select=k` with {TREES} trees of "
-        f"each depth, at least {LEAF} rows in a leaf; mean over {splits} random 80/20 splits."
+        f"each depth, at least {LEAF} rows in a leaf; logarithms of intensities, mean over {splits} random "
+        "80/20 splits."
     )
     lines = ["# How deep, where columns outnumber rows", "", *textwrap.wrap(about, 120), ""]
     lines += ["| table | depth | " + " | ".join(f"k = {k}" for k in KS) + " |", "|---|---:|" + "---:|" * len(KS)]
@@ -60,6 +61,8 @@ def main() -> None:
     parser = argparse.ArgumentParser("python -m benchmarks.depths", description=__doc__.split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="one split each; writes nothing")
     quick = parser.parse_args().quick
+    if data_folder() is None:
+        raise SystemExit("No data folder: name it by FRUGALBOOST_DATA, or put shared/data beside the checkout.")
     rows = []
     for name in TABLES:
         for seed in range(1 if quick else SPLITS):

@@ -53,13 +53,24 @@ def main() -> int:
     order = Order(folder_of(options.data), options.quick)
     check_filters(names, options)
     try:
-        failures = [line for name in names for line in one(name, out, order, options)]
+        failures = [failure for name in names for failure in one(name, out, order, options)]
     except KeyboardInterrupt:
-        print(f"stopped; finished cells are in {out}, and the same command goes on from there", file=sys.stderr)
+        again = "" if options.quick and options.out is None else ", and the same command goes on from there"
+        print(f"stopped; finished cells are in {out}{again}", file=sys.stderr)
         return 130
-    print(f"results are in {out}")
-    for line in failures:
-        print(f"failed: {line}", file=sys.stderr)
+    if any(out.glob("*.json")):
+        print(f"results are in {out}")
+    return told(failures, order.folder)
+
+
+def told(failures: list[tuple[str, str]], folder: str | None) -> int:
+    """Say what failed, each reason once; the exit status."""
+    for reason in dict.fromkeys(why for _, why in failures):
+        cells = [cell for cell, why in failures if why == reason]
+        more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
+        print(f"failed: {cells[0]}{more}: {reason}", file=sys.stderr)
+    if failures and folder is None and "FRUGALBOOST_DATA" not in os.environ:
+        print("The folder of the data files can be named here by --data DIR.", file=sys.stderr)
     return 1 if failures else 0
 
 
@@ -82,6 +93,8 @@ def parsed() -> argparse.Namespace:
     options = parser.parse_args()
     if "page" in options.names and len(options.names) > 1:
         parser.error("page stands alone: it writes the page from the kept results.")
+    if "page" in options.names and (options.quick or options.only or options.methods or options.again):
+        parser.error("page is written from all kept results: it takes --data and --out only.")
     if options.jobs < 1:
         parser.error(f"--jobs is {options.jobs}; there must be at least one.")
     return options
@@ -111,7 +124,7 @@ def method_of(cell: Cell) -> str:
     return cell.method.split(" ")[0]
 
 
-def one(name: str, out: Path, order: Order, options: argparse.Namespace) -> list[str]:
+def one(name: str, out: Path, order: Order, options: argparse.Namespace) -> list[tuple[str, str]]:
     """Run one experiment and draw its figures."""
     module = experiment(name)
     print(f"{name}: {module.TITLE}", flush=True)
@@ -121,7 +134,7 @@ def one(name: str, out: Path, order: Order, options: argparse.Namespace) -> list
     kept = store.results(module.cells(order.quick))
     if kept:
         module.draw(kept, out, order)
-    return [f"{name}: {line}" for line in failures]
+    return [(f"{name}, {cell}", why) for cell, why in failures]
 
 
 def wanted(cell: Cell, options: argparse.Namespace) -> bool:
@@ -139,7 +152,9 @@ def opened(module: ModuleType, name: str, out: Path, quick: bool) -> Store:
 
 def page(out: Path, order: Order) -> int:
     """Write docs/paper.md from what is kept."""
-    images = ROOT / "docs" / "images"
+    images, written = ROOT / "docs" / "images", ROOT / "docs" / "paper.md"
+    if not any((out / f"{name}.json").exists() for name in NAMES):
+        raise SystemExit(f"{out} has no results to write a page from; {written} stays as it was.")
     sections, missing = [], []
     for name in NAMES:
         module = experiment(name)
@@ -150,10 +165,14 @@ def page(out: Path, order: Order) -> int:
         if open_cells:
             missing.append(f"{name} (without {len(open_cells)} of its cells)")
         if kept:
-            module.draw(kept, images, order)
+            try:
+                module.draw(kept, images, order)
+            except FileNotFoundError as error:  # a figure that shows the data, too
+                print(f"{name}: its figure stays as it was. {error}", file=sys.stderr)
             sections.append(module.section(kept))
     unfinished = f"\nUnfinished: {', '.join(missing)}.\n" if missing else ""
-    write(ROOT / "docs" / "paper.md", INTRODUCTION + unfinished, sections)
+    write(written, INTRODUCTION + unfinished, sections)
+    print(f"written: {written}, and figures in {images}")
     return 0
 
 

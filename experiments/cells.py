@@ -7,6 +7,7 @@ import os
 import platform
 import time
 import traceback
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -15,6 +16,8 @@ from importlib.metadata import PackageNotFoundError, version
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
+
+from frugalboost import NothingBoughtWarning
 
 PACKAGES = ("frugalboost", "numpy", "scipy", "scikit-learn", "skglm", "pyHSICLasso", "mrmr-selection")
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -84,7 +87,10 @@ class Store:
 
     def _read(self) -> bool:
         """Take what the file has; False where it was made with other settings."""
-        kept = json.loads(self.path.read_text())
+        try:
+            kept = json.loads(self.path.read_text())
+        except ValueError as error:
+            raise SystemExit(f"{self.path} is not a file of results ({error}). Move it away.") from None
         if kept["settings"] != self._settings:
             return False
         self._versions = kept["versions"]
@@ -107,14 +113,17 @@ def versions() -> dict[str, str]:
     return found
 
 
-def run_all(cells: Sequence[Cell], work: Work, order: Order, store: Store, jobs: int, again: bool = False) -> list[str]:
+def run_all(
+    cells: Sequence[Cell], work: Work, order: Order, store: Store, jobs: int, again: bool = False
+) -> list[tuple[str, str]]:
     """Run the cells that are not in the store (`again`: all), some at a time, each on one thread; return what failed.
 
-    Whatever ends the run loses only the cells under way. A worker that is killed takes only those along, too.
+    Failures come with reasons. Whatever ends the run loses only the cells under way. A worker that is killed takes only
+    those along, too.
     """
     missing = [cell for cell in cells if again or cell not in store]
     line = Line(len(cells), len(cells) - len(missing))
-    failures: list[str] = []
+    failures: list[tuple[str, str]] = []
     one_thread()
     waiting, under_way = iter(missing), dict[Future[Result | str], Cell]()
     pool = new_pool(jobs)
@@ -128,7 +137,7 @@ def run_all(cells: Sequence[Cell], work: Work, order: Order, store: Store, jobs:
                 cell = under_way.pop(future)
                 result = outcome(future)
                 if isinstance(result, str):
-                    failures.append(f"{cell}: {result}")
+                    failures.append((str(cell), result))
                 elif not result.get("absent"):  # data that can't be had now may be there another time
                     store.put(cell, result)
                 line.step(cell, failed=isinstance(result, str))
@@ -164,8 +173,11 @@ def one_thread() -> None:
 def timed(work: Work, cell: Cell, order: Order) -> Result | str:
     """Run one cell in a worker; a failure comes back as its last line, and in full on standard error."""
     begin = time.perf_counter()
+    warnings.simplefilter("ignore", NothingBoughtWarning)  # some mu are meant to be too large
     try:
         result = work(cell, order)
+    except FileNotFoundError as error:  # no data: the sentence says it all
+        return str(error)
     except Exception as error:
         traceback.print_exc()
         return f"{type(error).__name__}: {error}"

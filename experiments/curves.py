@@ -103,15 +103,21 @@ def point(error: float, features: np.ndarray, **about: Any) -> Point:
     return {**about, "n_features": len(chosen), "error": error, "features": chosen if len(chosen) <= 200 else None}
 
 
+RULE = "interpolated to that size (beyond a rival's largest model that one's, below its smallest it takes no part)"
+
+
 def solvers(results: Sequence[Result]) -> str:
     """Which implementation of HSIC Lasso was used; completes a sentence."""
     used = [r["solver"] for r in results if "solver" in r]
     by_package = sum(s == "pyHSICLasso" for s in used)
     if by_package == len(used):
         return "HSIC Lasso is pyHSICLasso's."
+    own = "ours: the same kernels, the path by scikit-learn's lars_path_gram."
+    if not by_package:
+        return f"HSIC Lasso is, as pyHSICLasso fails or stops early, {own}"
     return (
         f"HSIC Lasso is pyHSICLasso's in {by_package} of {len(used)} cells; in the others, where that package fails or "
-        "stops early, ours: the same kernels, the path by scikit-learn's lars_path_gram."
+        f"stops early, {own}"
     )
 
 
@@ -149,7 +155,13 @@ def draw_curves(axes: Axes, results: Sequence[Result], title: str) -> None:
             linestyle="--" if method == "paper" else "-",
             capsize=2,
         )
-    axes.set(title=title, xlabel="features", ylabel="test error, %", xscale="log")
+    axes.set(title=title, ylabel="test error, %")
+    by_features(axes)
+
+
+def by_features(axes: Axes) -> None:
+    """Numbers of features from left to right, 1, 2, 5, 10 and so on."""
+    axes.set(xlabel="features", xscale="log")
     axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.xaxis.set_major_formatter(FormatStrFormatter("%g"))
     axes.xaxis.set_minor_locator(NullLocator())
@@ -169,15 +181,14 @@ def against_rivals(said: str, results: Sequence[Result], form: str, rivals: Sequ
 
     A rival's error at a size between its own is interpolated along the logarithm. Only splits that all have count.
     """
-    here = [m for m in rivals if of(results, m)]
-    splits = [{r["split"] for r in of(results, m)} for m in (form, *here)]
+    splits = [{r["split"] for r in of(results, m)} for m in (form, *rivals)]
     common = set.intersection(*splits)
-    if not here or not common:
-        return Claim(said, "not compared yet", None)
-    curves = {m: mean_curve([r for r in of(results, m) if r["split"] in common]) for m in (form, *here)}
+    if not common:
+        return Claim(said, "not compared with all of them yet", None)
+    curves = {m: mean_curve([r for r in of(results, m) if r["split"] in common]) for m in (form, *rivals)}
     worse, at = [], []
     for size, error in zip(*curves[form][:2], strict=True):
-        others = {m: e for m in here if (e := interpolated(curves[m], size)) is not None}
+        others = {m: e for m in rivals if (e := interpolated(curves[m], size)) is not None}
         if size < 0.5 or not others:
             continue
         at.append(f"{size:.3g}")
@@ -187,15 +198,15 @@ def against_rivals(said: str, results: Sequence[Result], form: str, rivals: Sequ
                 f"{percent(error)} against {percent(others[best])} ({TITLES[best].split(',')[0]}) at {size:.3g}"
             )
     if not at:
-        return Claim(said, "not compared yet", None)
+        return Claim(said, "no sizes in common", None)
     return Claim(said, "; ".join(worse) or f"at {', '.join(at)} features", not worse)
 
 
 def interpolated(curve: tuple[np.ndarray, np.ndarray, np.ndarray], size: float) -> float | None:
-    """The error at a size within the range of a curve, or next to its ends."""
+    """The error at a size: beyond the largest model of a curve that model's, before the smallest none."""
     features, errors, _ = curve
     used = features >= 0.5
-    if not used.any() or not features[used].min() / 1.5 <= size <= features[used].max() * 1.5:
+    if not used.any() or size < features[used].min():
         return None
     order = np.argsort(features[used], kind="stable")
     return float(np.interp(np.log(size), np.log(features[used][order]), errors[used][order]))

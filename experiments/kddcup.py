@@ -8,11 +8,21 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.ticker import FormatStrFormatter
 from sklearn.model_selection import train_test_split
 
 from experiments.cells import Cell, Order, Result
-from experiments.curves import COLOURS, TITLES, Point, against_rivals, best_within, of, point, shown
+from experiments.curves import (
+    COLOURS,
+    RULE,
+    TITLES,
+    Point,
+    against_rivals,
+    best_within,
+    by_features,
+    of,
+    point,
+    shown,
+)
 from experiments.ours import by_number, paper_model
 from experiments.pages import Claim, Section
 from frugalboost import GBFSClassifier, datasets
@@ -103,25 +113,23 @@ def wrong(answer: np.ndarray, y: np.ndarray) -> float:
 
 def draw(results: Sequence[Result], folder: Path, order: Order) -> None:
     """Left: the paper's form, iteration by iteration; right: newton leaves."""
-    figure, panels = plt.subplots(1, 2, figsize=(11, 4.4), layout="constrained", sharey=True, sharex=True)
-    shades = plt.get_cmap("Reds")(np.linspace(0.45, 0.95, len(MUS)))
+    figure, panels = plt.subplots(1, 2, figsize=(11, 5), layout="constrained", sharey=True, sharex=True)
+    shades = plt.get_cmap("autumn_r")(np.linspace(0.3, 0.85, len(MUS)))
     for panel, form in zip(panels, ("paper", "newton"), strict=True):
         for mu, shade in zip(MUS, shades):
             for own in (r for r in results if r["method"] == f"{form} mu={mu:g}"):
                 bought = [p for p in own["points"] if p["n_features"]]
                 line = [p["n_features"] for p in bought], [100 * p["error"] for p in bought]
-                panel.plot(*line, color=shade, marker=".", markersize=2, linewidth=0.8, label=f"GBFS, mu = {mu:g}")
+                panel.plot(*line, color=shade, marker=".", markersize=5, linewidth=0.8, label=f"GBFS, mu = {mu:g}")
         for method in ("best", "l1", "forest"):
             for own in (r for r in results if r["method"] == method):
                 line = [p["n_features"] for p in own["points"]], [100 * p["error"] for p in own["points"]]
                 panel.plot(*line, color=COLOURS[method], marker="o", markersize=4, label=TITLES[method])
         panel.set(title="paper's leaves, every iteration" if form == "paper" else "newton leaves, every iteration")
-        panel.set(xlabel="features", xscale="log")
-        panel.xaxis.set_major_formatter(FormatStrFormatter("%g"))
-        panel.grid(alpha=0.25)
+        by_features(panel)
     panels[0].set_ylim(top=1.25 * highest(results))  # newton leaves begin with a constant, at 19.5 %
     panels[0].set_ylabel("test error, %")
-    panels[1].legend(fontsize=8)
+    figure.legend(*panels[1].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=8)
     figure.savefig(folder / "paper_kddcup99.png", dpi=110)
     plt.close(figure)
 
@@ -155,11 +163,11 @@ def section(results: Sequence[Result]) -> Section:
         TITLE,
         "The official 10 percent file (494,021 rows, 145,586 of them distinct) with weights that give each kind of "
         "connection its count in the full file; 311,029 test rows, with kinds of attacks that the training file does "
-        f"not have. {TREES} trees of depth {DEPTH}. Forest: {FOREST_TREES} trees, leaves of at least {FOREST_LEAF} "
-        "weighted rows; of L1 the largest model of at most k. For GBFS with fixed mu the table has the last iteration "
-        "with at most k features, of the mu that has most of them then; the newton form that sells back is one model a "
-        f"size, stopped on a fifth of the rows. An error counts as lowest within {100 * MARGIN:g} % of the best "
-        "rival's at the same size.",
+        f"not have. {TREES} trees of depth {DEPTH}, mu = {', '.join(f'{mu:g}' for mu in MUS)}. Forest: {FOREST_TREES} "
+        f"trees, leaves of at least {FOREST_LEAF} weighted rows; of L1 the largest model of at most k. For GBFS with "
+        "fixed mu the table has the last iteration with at most k features, of the mu that has most of them then; the "
+        "newton form that sells back is one model a size, stopped on a fifth of the rows. An error counts as lowest "
+        f"within {100 * MARGIN:g} % of the best rival's, {RULE}.",
         claims,
         ["paper_kddcup99.png"],
         more,

@@ -14,6 +14,7 @@ class Claim:
     said: str
     found: str
     holds: bool | None  # None: can't be judged here
+    counts: bool = True  # a comparison; not the shape of a table, say
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Section:
 
 
 def percent(share: float) -> str:
-    return f"{100 * share:.3g} %"
+    return f"{100 * share:.4g} %"
 
 
 def markdown(section: Section, images: str = "images") -> list[str]:
@@ -45,9 +46,14 @@ def markdown(section: Section, images: str = "images") -> list[str]:
 
 
 def tally(sections: Sequence[Section]) -> str:
-    """How much of it holds."""
-    judged = [c.holds for section in sections for c in section.claims if c.holds is not None]
-    return f"In all {sum(judged)} of {len(judged)} claims hold that can be judged here."
+    """How much of it holds, by form; the newton form says so."""
+    judged = [c for section in sections for c in section.claims if c.holds is not None and c.counts]
+    newton = [bool(c.holds) for c in judged if "newton" in c.said]
+    paper = [bool(c.holds) for c in judged if "newton" not in c.said]
+    return (
+        f"Of the claims that can be judged here, {sum(paper)} of {len(paper)} hold for GBFS as in the paper, and "
+        f"{sum(newton)} of {len(newton)} for newton leaves and selling back, which the paper does not have."
+    )
 
 
 def write(path: Path, introduction: str, sections: Sequence[Section]) -> None:

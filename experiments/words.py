@@ -10,8 +10,8 @@ with seeds, versions and settings, are in `experiments/results`.
 Two forms of GBFS are on every curve. **As in the paper**: leaves hold the mean of the gradients, boosting starts from
 zero, mu is fixed (ten values from 2^-3 to 2^9 in absolute units), learning rate 0.1. **Newton leaves and selling
 back**: what this library does when asked for k features (`n_features_to_select`): it buys more than k, sells the
-weakest back and refits; the last fit is the mean of five models where there are rows enough. Sections say where one of
-them differs.
+weakest back and refits; the last fit is the mean of five models, on synthetic data, kddcup99 and for times one model.
+Sections say where one of them differs.
 
 Rivals are in `frugalboost.baselines`, over kept libraries: L1 logistic regression (scikit-learn), a random forest of
 2000 trees whose top k are trained anew, mRMR (mrmr-selection) and HSIC Lasso (pyHSICLasso) each with an RBF SVM, and

@@ -75,7 +75,8 @@ def test_a_killed_worker_does_not_end_the_run(tmp_path):
     store = Store(tmp_path / "one.json", {})
     failures = run_all(cells(0, 1, 2), killed, ORDER, store, jobs=1)
     assert len(failures) == 1
-    assert "split 0: a worker was killed" in failures[0]
+    assert failures[0][0].endswith("split 0")
+    assert "a worker was killed" in failures[0][1]
     assert [r["value"] for r in store.results(cells(1, 2))] == [1, 2]
 
 
@@ -83,7 +84,7 @@ def test_a_failed_cell_does_not_take_the_others_along(tmp_path):
     store = Store(tmp_path / "one.json", {})
     failures = run_all([Cell("broken", "m"), *cells(3)], doubled, ORDER, store, jobs=1)
     assert len(failures) == 1
-    assert "this cell can't be computed" in failures[0]
+    assert failures == [("broken, m, split 0", "ValueError: this cell can't be computed")]
     assert store.results(cells(3))[0]["value"] == 6
     assert Cell("broken", "m") not in store
 
@@ -137,7 +138,7 @@ def test_features_are_judged_in_an_svm_besides():
 def test_forms_are_compared_at_their_own_sizes():
     rival = result("l1", 0, (1, 0.4), (4, 0.2))  # 0.3 at 2, by the logarithm
     for error, holds in ((0.3, True), (0.305, True), (0.32, False)):
-        claim = against_rivals("", [rival, result("paper", 0, (0, 0.5), (2, error))], "paper", ["l1", "forest"], 0.01)
+        claim = against_rivals("", [rival, result("paper", 0, (0, 0.5), (2, error))], "paper", ["l1"], 0.01)
         assert claim.holds is holds
         assert ("32 % against 30 %" in claim.found) is not holds
         assert "at 2" in claim.found
@@ -148,6 +149,15 @@ def test_what_can_not_be_compared_is_not_judged():
     other_split = [result("l1", 1, (2, 0.1)), result("paper", 0, (2, 0.3))]
     for results in (far, other_split, far[1:]):
         assert against_rivals("", results, "paper", ["l1"], 0.0).holds is None
+    near = [result("l1", 0, (2, 0.1)), result("paper", 0, (2, 0.1))]
+    assert against_rivals("", near, "paper", ["l1"], 0.0).holds
+    assert against_rivals("", near, "paper", ["l1", "forest"], 0.0).holds is None  # one of them was not run
+
+
+def test_a_smaller_model_of_a_rival_is_a_rival_and_a_larger_one_is_not():
+    rival = result("l1", 0, (5, 0.3), (10, 0.2))
+    assert against_rivals("", [rival, result("paper", 0, (80, 0.25))], "paper", ["l1"], 0.0).holds is False
+    assert against_rivals("", [rival, result("paper", 0, (4, 0.5), (6, 0.1))], "paper", ["l1"], 0.0).holds
 
 
 def test_sections_say_what_does_not_hold():
@@ -156,8 +166,12 @@ def test_sections_say_what_does_not_hold():
     assert "| so | 0.5 % | yes |" in text
     assert "| else | 9 % | **no** |" in text
     assert "![Title](images/a.png)" in text
-    unjudged = Section("Other", "How.", [Claim("so", "", None), Claim("so", "", True)])
-    assert tally([section, unjudged]) == "In all 2 of 3 claims hold that can be judged here."
+
+
+def test_comparisons_are_counted_by_form():
+    claims = [Claim("so", "", None), Claim("so", "", True), Claim("so", "", False), Claim("newton", "", True)]
+    said = tally([Section("One", "", claims), Section("Two", "", [Claim("a shape", "", True, counts=False)])])
+    assert "1 of 2 hold for GBFS as in the paper, and 1 of 1 for newton" in said
 
 
 def command(*words):
@@ -178,6 +192,27 @@ def test_what_is_not_there_is_told(words, said, tmp_path):
     assert ended.returncode != 0
     assert said in ended.stderr
     assert not list(tmp_path.iterdir())
+
+
+def test_without_data_one_sentence_says_so(tmp_path):
+    ended = command("benchmark", "--quick", "--data", str(tmp_path), "--out", str(tmp_path / "out"), "--jobs", "1")
+    assert ended.returncode == 1
+    assert "Traceback" not in ended.stderr
+    assert ended.stderr.count("failed: benchmark") == 1
+    assert "and 3 more" in ended.stderr
+    assert "results are in" not in ended.stdout
+
+
+def test_a_page_is_not_written_from_nothing(tmp_path):
+    before = (ROOT / "docs" / "paper.md").read_bytes()
+    ended = command("page", "--out", str(tmp_path))
+    assert ended.returncode == 1
+    assert "has no results to write a page from" in ended.stderr
+    assert (ROOT / "docs" / "paper.md").read_bytes() == before
+    (tmp_path / "synthetic.json").write_text("{")
+    ended = command("page", "--out", str(tmp_path))
+    assert "synthetic.json is not a file of results" in ended.stderr
+    assert (ROOT / "docs" / "paper.md").read_bytes() == before
 
 
 def test_the_synthetic_experiment_in_its_quick_form(tmp_path):

@@ -6,6 +6,7 @@ import io
 import json
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -110,13 +111,17 @@ def test_selling_back_must_do_better_and_cost_no_more(monkeypatch, score, price,
 
     def selling(search, rows, k):
         asked.append(k)
+        warnings.warn("The features selected say little", stacklevel=2)
         results = {"mean_test_score": [score], "se_test_score": [0.01]}
         return SimpleNamespace(
             best_score_=score, total_cost_=price, cv_results_=results, best_index_=0, estimator_="sold back"
         )
 
     monkeypatch.setattr(choosing, "selling", selling)
-    choice = choosing.sold_back(search, None)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        choice = choosing.sold_back(search, None)
+    assert bool(said) == taken  # no word about a model that is not the choice
     assert asked == [2]
     assert (choice is not None) == taken
     if taken:
@@ -165,8 +170,9 @@ def test_other_depths_are_tried_with_more_columns_than_rows(tmp_path, monkeypatc
     assert depth() == 3
     assert depth("--k", "3") == 3
     assert depth("--depth", "2") == 2
-    frame[["g0", "g1", "ill"]].to_csv("wide.csv", index=False)
+    frame[[f"g{i}" for i in range(40)] + ["ill"]].to_csv("wide.csv", index=False)
     assert depth() == 4
+    assert depth("--sample", "30") == 4  # the whole table has more rows than columns
 
 
 @pytest.mark.parametrize(("given", "shared"), [(True, 1), (False, 0)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -78,7 +79,7 @@ def choose(rows: Rows, task: Task, settings: Settings, costs: Cost | None, test:
     """
     all_rows, rows = rows, sampled(rows, task, settings)
     template = template_of(len(rows.y), task, settings, costs)
-    tried = {"max_iters": trees_tried(settings.trees), "max_depths": depths_tried(rows.X.shape, settings.depth)}
+    tried = {"max_iters": trees_tried(settings.trees), "max_depths": depths_tried(all_rows.X.shape, settings.depth)}
     search = search_of(template, rows.y, task, settings, **tried)
     search.fit(rows.X, rows.y, rows.weights)
     choice = None
@@ -201,10 +202,13 @@ def sold_back(search: GBFSCVBase, rows: Rows) -> Choice | None:
     """As many features as the rule chose, by buying more and selling the weakest back, if these do better."""
     model = search.estimator_
     number = len(Bags(model._costs(), model.selected_features_).owned)
-    own = selling(search, rows, number)
+    with warnings.catch_warnings(record=True) as caught:  # about models that may not be taken
+        own = selling(search, rows, number)
     costs_more = own.total_cost_ > model.total_cost_ * (1 + 1e-9)
     if not own.best_score_ > search.cv_results_["mean_test_score"][search.best_index_] or costs_more:
         return None
+    for warning in caught:
+        warnings.warn(warning.message, stacklevel=2)
     measure, first = Measure(search.scoring_), chosen_by_rule(search)
     counted = "bags" if find_bags(model.costs) is not None else "features"
     why = (

@@ -107,7 +107,7 @@ def selected(contents: Contents) -> Rows:
 def path(contents: Contents) -> Rows:
     """Every model of the path; its features, by gain, as a JSON list."""
     names = contents["names"]
-    heads = [contents["parameter"], "n_features", "price", "error", "standard_error", "test_error", "trees", "features"]
+    heads = [contents["parameter"], "n_features", "price", "error", "standard_error", "test_error", "trees", "depth"]
     rows = [
         [
             p["value"],
@@ -117,11 +117,12 @@ def path(contents: Contents) -> Rows:
             rounded(p["spread"]),
             rounded(p["test_error"]),
             p["trees"],
+            p.get("depth"),
             json.dumps([names[f] for f in p["features"]], ensure_ascii=False),
         ]
         for p in contents["points"]
     ]
-    return heads, rows
+    return [*heads, "features"], rows
 
 
 def page_of_run(place: str | os.PathLike[str]) -> str:
