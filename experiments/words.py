@@ -21,6 +21,13 @@ training rows, as in the paper; those of an SVM on at most 2,000 rows, the leave
 The paper gives most results as curves without numbers. So its claims are taken from its text, and what counts as
 "matches" is said for each.
 
+Three things were decided after test errors of a first run had been seen, so they are no blind tests. On colon and on
+tables with more columns than rows shallow trees were added, and in the latter the mean of five models: before, the
+errors of both forms were 21.7 and 20.8 % on colon, 12 and 7 % on chowdary and 18 and 19 % on singh (at most 10
+features); no verdict changed. And a rival is no longer compared at sizes below its smallest model, nor only up to 1.5
+times its largest: before, a size within a factor of 1.5 of its range counted. That turned one verdict, of the paper's
+form in Figure 5, from no to yes (30.3 % with 1.4 features against 28.2 % of mRMR with 2).
+
 Where the paper is silent on the two classes: uspst is digits 0-4 against 5-9, isolet is letters A-M against N-Z. Both
 groupings are ours.
 """
