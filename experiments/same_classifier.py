@@ -45,19 +45,12 @@ def by_svm(X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarray,
 
     def judge(model: Any, k: int | None) -> float:
         features = model.selected_features_ if k is None else model.features(k)
-        return svm_error(X, y, X_test, y_test, features, seed)
+        if not len(features):
+            return float(np.mean(y_test != (np.mean(y) > 0.5)))
+        svm = TunedSVM(seed=seed).fit(X[:, features], y)
+        return float(np.mean(svm.predict(X_test[:, features]) != y_test))
 
     return judge
-
-
-def svm_error(
-    X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarray, features: np.ndarray, seed: int
-) -> float:
-    """The test error of an SVM with these features; without any, of the larger class."""
-    if not len(features):
-        return float(np.mean(y_test != (np.mean(y) > 0.5)))
-    svm = TunedSVM(seed=seed).fit(X[:, features], y)
-    return float(np.mean(svm.predict(X_test[:, features]) != y_test))
 
 
 def draw(results: Sequence[Result], folder: Path, order: Order) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -14,7 +15,7 @@ from experiments.cells import Cell, Order, Result
 from experiments.curves import OURS, TITLES, against_rivals, by_prediction, draw_curves, fitted, table
 from experiments.ours import Best, Effort
 from experiments.pages import Section
-from experiments.same_classifier import svm_error
+from experiments.same_classifier import by_svm
 from frugalboost import datasets
 
 TITLE = "More columns than rows (Figure 6)"
@@ -50,12 +51,18 @@ def run(cell: Cell, order: Order) -> Result:
         return {"absent": True}
     train, test = data.split(cell.split)
     X = data.X if cell.data == WANTED else logarithms(data.X)
-    judge = by_prediction(X[test], data.y[test])
+    own = by_prediction(X[test], data.y[test])
+    in_other = by_svm(X[train], data.y[train], X[test], data.y[test], cell.split)
+    others: list[float] = []
+
+    def judge(model: Any, k: int | None) -> float:
+        if cell.method in OURS:
+            others.append(in_other(model, k))
+        return own(model, k)
+
     found = fitted(cell.method, X[train], data.y[train], KS, cell.split, order.quick, judge, EFFORT, best=BEST)
-    if cell.method in OURS:
-        parts = X[train], data.y[train], X[test], data.y[test]
-        for p in found["points"]:
-            p["svm_error"] = svm_error(*parts, np.array(p["features"], dtype=int), cell.split)
+    for p, error in zip(found["points"], others):
+        p["svm_error"] = error
     return {"rows": [len(train), len(test), data.n_features]} | found
 
 

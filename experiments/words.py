@@ -18,6 +18,9 @@ Rivals are in `frugalboost.baselines`, over kept libraries: L1 logistic regressi
 group lasso (skglm). Where a section says nothing else, their settings are chosen by 5 random 80/20 splits of the
 training rows, as in the paper; those of an SVM on at most 2,000 rows, the leaves of a forest with 50 trees.
 
+Seconds on this page are of one thread, with two cells side by side and at times other work beside them: good for an
+order of magnitude.
+
 The paper gives most results as curves without numbers. So its claims are taken from its text, and what counts as
 "matches" is said for each.
 
