@@ -33,6 +33,12 @@ double natural_top(std::span<const double> root_gain, const Ledger& ledger, doub
   return mu;
 }
 
+// Gains far below the first impurity are still numbers of full precision.
+constexpr double kLeastImpurity = 0x1p-900;
+
+// Gradients that differ by less than this share of their spread are taken as the same.
+constexpr double kSettled = 0.01;
+
 class Booster {
  public:
   Booster(const Sample& train, const Sample* validation, Loss& loss, Ledger ledger, const Params& params,
@@ -45,19 +51,24 @@ class Booster {
         context_(context) {
     for (const auto& p : from.purchases) ledger_.restore(p);
     out_.iterations = from.iterations;
+    opening_ = from.iterations == 0;
     for (size_t i = 0; i < from.validation_losses.size(); ++i) judge(from.validation_losses[i], static_cast<int>(i));
     set_start(from);
   }
 
   Boosted run(const Observer& observer) {
-    Grower grower(train_.X, *train_.target.weights, params_, ledger_, out_.mu);
+    Grower grower(train_.X, *train_.target.weights, gradients_.size(), params_, ledger_, out_.mu);
     while (true) {
       observer(record());
       if (params_.early_stopping && out_.iterations - out_.best_iteration >= params_.n_iter_no_change) {
         out_.ending = Ending::early_stopping;
         break;
       }
-      if (out_.ending == Ending::converged || out_.iterations >= params_.max_iter) break;
+      if (!before_.empty() && settled()) {
+        out_.ending = Ending::converged;
+        break;
+      }
+      if (out_.iterations >= params_.max_iter) break;
       iterate(grower);
     }
     if (!params_.early_stopping) out_.best_iteration = out_.iterations;
@@ -76,8 +87,12 @@ class Booster {
     if (start.empty()) start = params_.init == Init::prior ? best : std::vector<double>(best.size(), 0.0);
     d_.g.resize(rows());
     d_.h.resize(rows());
-    spread(start, rows(), raw_);
+    gradients_.resize(static_cast<size_t>(outputs()));
+    root_gain_.assign(ledger_.features(), 0.0);
+    // Far from the best constant, losses with straight arms have equal gradients: no scale to measure mu by.
+    spread(params_.init == Init::prior ? start : best, rows(), raw_);
     set_mu();
+    if (params_.init == Init::zero) spread(start, rows(), raw_);
     if (!from.start.empty()) raw_ = from.raw;
     if (validation_) spread(start, validation_->target.rows(), validation_raw_);
     if (validation_ && !from.start.empty()) validation_raw_ = from.validation_raw;
@@ -88,13 +103,20 @@ class Booster {
     for (double s : start) raw.insert(raw.end(), rows, s);
   }
 
-  // mu in absolute units; a share refers to the impurity of the gradients at the start value, outputs added.
+  // mu in absolute units; a share refers to the impurity of the gradients at the best constant, outputs added, the
+  // smallest first: the sum must not depend on the order of classes.
   void set_mu() {
     loss_.mean(train_.target, raw_.data(), context_);
-    for (int k = 0; k < outputs(); ++k) {
-      derive(k);
-      out_.impurity += gradients_.impurity(*train_.target.weights, context_);
+    derive_all();
+    std::vector<double> impurities;
+    for (const auto& g : gradients_) {
+      impurities.push_back(g.impurity(*train_.target.weights, context_));
+      if (g.lowest < g.highest && impurities.back() < kLeastImpurity)
+        throw std::domain_error("The gradients are too small to be squared. Rescale y or the weights.");
     }
+    std::sort(impurities.begin(), impurities.end());
+    for (double impurity : impurities) out_.impurity += impurity;
+    derived_ = false;
     out_.mu = params_.mu_unit == MuUnit::share ? params_.mu * out_.impurity : params_.mu;
   }
 
@@ -109,6 +131,7 @@ class Booster {
              static_cast<int>(ledger_.purchases().size()), ledger_.paid()};
     // The training rows come last: a loss keeps what their derivatives need.
     if (validation_) r.validation_loss = loss_.mean(validation_->target, validation_raw_.data(), context_);
+    derived_ = false;
     at_hand_ = loss_.at_once();
     r.train_loss = at_hand_ ? loss_.mean_and_derivatives(train_.target, raw_.data(), d_, context_)
                             : loss_.mean(train_.target, raw_.data(), context_);
@@ -124,36 +147,64 @@ class Booster {
       d_.largest_g = d_.largest_h = -1.0;
     }
     at_hand_ = false;
-    gradients_.set(d_.g, d_.largest_g, *train_.target.weights, context_);
+  }
+
+  // Gradients of all outputs at the raw predictions as they are now.
+  void derive_all() {
+    for (int k = 0; k < outputs() && !derived_; ++k) {
+      derive(k);
+      gradients_[static_cast<size_t>(k)].set(d_.g, d_.largest_g, *train_.target.weights, context_);
+    }
+    derived_ = true;
   }
 
   // One tree for each output, all on the gradients of the same raw predictions.
   void iterate(Grower& grower) {
-    const bool first = out_.iterations == 0;
     const size_t owned_before = ledger_.purchases().size();
-    std::vector<double> root_gain(first ? ledger_.features() : 0, 0.0);
-    bool any_split = false, looked_at_all = true;
-    for (int k = 0; k < outputs(); ++k) {
-      double* raw = raw_.data() + static_cast<size_t>(k) * rows();
-      std::vector<double> gains(first ? ledger_.features() : 0, 0.0);
-      derive(k);
-      Tree tree = grower.grow(k, gradients_, context_, first ? &gains : nullptr);
-      set_leaf_values(tree, grower.leaves(), grower.partition(), train_.target, raw, d_, loss_, params_, context_);
-      add_leaf_values(tree, grower.leaves(), grower.partition(), raw, context_);
-      if (validation_)
-        add_tree(tree, validation_->X, validation_raw_.data() + static_cast<size_t>(k) * validation_->target.rows(),
-                 context_);
-      out_.ensemble.add(tree);
-      any_split = any_split || tree.nodes() > 1;
-      looked_at_all = looked_at_all && grower.looked_at_all();
-      for (size_t f = 0; f < gains.size(); ++f) root_gain[f] = std::max(root_gain[f], gains[f]);
-    }
+    derive_all();
+    std::vector<Tree> trees = grower.grow(gradients_, context_, opening_ ? &root_gain_ : nullptr);
+    for (int k = 0; k < outputs(); ++k) finish(trees[static_cast<size_t>(k)], k, grower);
     ++out_.iterations;
     out_.purchase_iterations.insert(out_.purchase_iterations.end(), ledger_.purchases().size() - owned_before,
                                     out_.iterations);
-    if (first) out_.mu_max = natural_top(root_gain, ledger_, params_.mu_unit == MuUnit::share ? out_.impurity : 1.0);
-    if (!any_split && looked_at_all) out_.ending = Ending::converged;
+    if (opening_)
+      out_.mu_max = natural_top(root_gain_, ledger_, params_.mu_unit == MuUnit::share ? out_.impurity : 1.0);
+    auto is_split = [](const Tree& tree) { return tree.nodes() > 1; };
+    const bool any_split = std::any_of(trees.begin(), trees.end(), is_split);
+    opening_ = opening_ && !any_split;
+    before_.clear();
+    if (!any_split && grower.looked_at_all()) before_ = gradients_;
+    moved_ = std::any_of(trees.begin(), trees.end(), [](const Tree& tree) { return tree.value[0] != 0; });
     grower.look_at_all(!any_split);  // before it is over, every column is asked
+  }
+
+  // The leaf values of a grown tree, and what they do to the raw predictions.
+  void finish(Tree& tree, int output, const Grower& grower) {
+    double* raw = raw_.data() + static_cast<size_t>(output) * rows();
+    if (outputs() > 1) derive(output);  // d_ has the last output's
+    const auto leaves = grower.leaves(output);
+    set_leaf_values(tree, leaves, grower.partition(), train_.target, raw, d_, loss_, params_, context_);
+    add_leaf_values(tree, leaves, grower.partition(), raw, context_);
+    if (validation_)
+      add_tree(tree, validation_->X, validation_raw_.data() + static_cast<size_t>(output) * validation_->target.rows(),
+               context_);
+    out_.ensemble.add(tree);
+  }
+
+  // After an iteration without a split: whether the constants that it added leave everything as it was. What splits
+  // gain depends on the differences of gradients. Absolute errors far from zero have none: there the constants must
+  // first bring predictions to where the rows are.
+  bool settled() {
+    if (!moved_) return true;
+    derive_all();
+    for (size_t k = 0; k < gradients_.size(); ++k) {
+      const GridGradients& now = gradients_[k];
+      if (now.lowest == 0 && now.highest == 0) continue;
+      if (now.lowest == now.highest) return false;
+      const double most = kSettled * kSettled * 2.0 * now.impurity(*train_.target.weights, context_);
+      if (!(squared_move(before_[k], now, *train_.target.weights, context_) <= most)) return false;
+    }
+    return true;
   }
 
   const Sample& train_;
@@ -164,9 +215,13 @@ class Booster {
   Context& context_;
   double best_loss_ = kInfinity;
   Boosted out_;
-  GridGradients gradients_;
-  Derivatives d_;
-  bool at_hand_ = false;  // the derivatives of the raw predictions as they are now
+  std::vector<GridGradients> gradients_, before_;  // by output; those of the last iteration, where it split nothing
+  Derivatives d_;                                  // of one output
+  bool at_hand_ = false;                           // they are those of the raw predictions as they are now
+  bool derived_ = false;                           // and so are the gradients
+  bool moved_ = false;                             // the last trees' roots have values
+  bool opening_ = false;                           // nothing has been split so far
+  std::vector<double> root_gain_;                  // of each column, at most, at the roots so far
   std::vector<double> raw_, validation_raw_;
 };
 

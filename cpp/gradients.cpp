@@ -81,9 +81,26 @@ double GridGradients::impurity(const Weights& weights, Context& context) const {
       scaled(static_cast<double>(variance), -2 * shift - weights.shift) / static_cast<double>(weights.total) * 0.5;
   if (!std::isfinite(impurity))
     throw std::domain_error("The gradients are too large to be squared. Rescale y or the weights.");
-  if (variance > 0 && impurity < std::numeric_limits<double>::min())
-    throw std::domain_error("The gradients are too small to be squared. Rescale y or the weights.");
   return impurity;
+}
+
+double squared_move(const GridGradients& from, const GridGradients& to, const Weights& weights, Context& context) {
+  const size_t n = to.q.size();
+  std::vector<double> sums((n + kBlock - 1) / kBlock), squares(sums.size());
+  // Both on the finer grid, so that the difference of whole numbers is a whole number of a double's size.
+  const int finer = std::max(from.shift, to.shift);
+  const double old_scale = scaled(1.0, finer - from.shift), new_scale = scaled(1.0, finer - to.shift);
+  context.over_blocks(n, kBlock, 1.0, [&](size_t begin, size_t end, size_t block) {
+    for (size_t i = begin; i < end; ++i) {
+      const double change = to.q[i] * new_scale - from.q[i] * old_scale, unit = static_cast<double>(weights.unit(i));
+      sums[block] += unit * change;
+      squares[block] += unit * change * change;
+    }
+  });
+  const double sum = std::accumulate(sums.begin(), sums.end(), 0.0);
+  const double square = std::accumulate(squares.begin(), squares.end(), 0.0);
+  const double spread = square - sum * sum / static_cast<double>(weights.total);
+  return scaled(std::max(spread, 0.0), -2 * finer - weights.shift);
 }
 
 }  // namespace frugal

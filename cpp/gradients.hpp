@@ -20,7 +20,7 @@ struct GridGradients {
   // `largest` of the magnitudes; negative: not known. Throws where a gradient is not finite.
   void set(std::span<const double> g, double largest, const Weights& weights, Context& context);
 
-  // 1/2 sum w (g - mean)^2, from exact sums. Throws where a double can't hold it.
+  // 1/2 sum w (g - mean)^2, from exact sums. Throws where a double can't hold so much.
   double impurity(const Weights& weights, Context& context) const;
 
   // From squared grid units to gain, for a node of this weight.
@@ -28,5 +28,14 @@ struct GridGradients {
     return scaled(0.5, -2 * shift - weights.shift) / static_cast<double>(node_weight);
   }
 };
+
+// sum w (change - mean change)^2 of the gradients between two iterations.
+double squared_move(const GridGradients& from, const GridGradients& to, const Weights& weights, Context& context);
+
+using AllGradients = std::span<const GridGradients>;  // by output
+
+inline const GridGradients& of(AllGradients gradients, const OpenNode& node) {
+  return gradients[static_cast<size_t>(node.output)];
+}
 
 }  // namespace frugal

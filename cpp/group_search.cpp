@@ -3,10 +3,21 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
+#include <limits>
 
 #include "limits.hpp"
 
 namespace frugal {
+namespace {
+
+// The next number up that fits a float.
+float at_least(double v) {
+  using Limits = std::numeric_limits<float>;
+  return v < double{Limits::max()} ? std::nextafter(static_cast<float>(v), Limits::infinity()) : Limits::infinity();
+}
+
+}  // namespace
 
 GroupSearch::GroupSearch(const BinnedMatrix& X, const Weights& weights, double min_weight)
     : X_(X), weights_(weights), min_weight_(min_weight) {}
@@ -97,9 +108,10 @@ void GroupSearch::build(const Build& build, size_t group, std::int64_t* cells, s
     layout_->add_part(parts_.data() + build.at + part * layout_->part_words(), group, cells);
 }
 
-void GroupSearch::scan(const OpenNode& node, size_t group, const std::int64_t* cells, const GridGradients& gradients,
+void GroupSearch::scan(const OpenNode& node, size_t group, const std::int64_t* cells, AllGradients gradients,
                        ColumnSplit* out, std::uint8_t wanted) const {
-  const double factor = gradients.gain_factor(weights_, node.weight);
+  const double factor = of(gradients, node).gain_factor(weights_, node.weight);
+  const bool at_root = node.weight == weights_.total;
   const auto scan_column = layout_->one_word() ? kernels().scan_packed : kernels().scan_wide;
   for (int lane = 0; lane < layout_->lanes().width(group); ++lane) {
     if (!((wanted >> lane) & 1)) continue;
@@ -111,13 +123,17 @@ void GroupSearch::scan(const OpenNode& node, size_t group, const std::int64_t* c
                         node.weight,
                         min_weight_,
                         factor};
-    const ScanResult best = X_.categorical(c) ? scan_levels(task) : scan_column(task);
+    if (X_.categorical(c)) {
+      out[lane] = scan_levels(task, at_root);
+      continue;
+    }
+    const ScanResult best = scan_column(task);
     out[lane] = {best.gain, static_cast<std::uint16_t>(best.bin), static_cast<MissingSide>(best.missing_side)};
   }
 }
 
 // The same scan over the levels' groups, ascending by mean gradient, instead of over bins.
-ScanResult GroupSearch::scan_levels(const ScanTask& column) const {
+ColumnSplit GroupSearch::scan_levels(const ScanTask& column, bool at_root) const {
   std::array<std::int64_t, 2 * (kMostBins + 1)> wide{};
   const int cells = column.value_bins + column.has_missing;
   if (layout_->one_word()) {
@@ -133,10 +149,16 @@ ScanResult GroupSearch::scan_levels(const ScanTask& column) const {
   ScanTask ordered = column;
   ordered.cells = groups.cells.data();
   ordered.value_bins = groups.count;
-  return kernels().scan_wide(ordered);
+  const ScanResult best = kernels().scan_wide(ordered);
+  ColumnSplit split{best.gain, static_cast<std::uint16_t>(best.bin), static_cast<MissingSide>(best.missing_side)};
+  if (at_root) {  // with no side too light, the best neighbours are the best of all pairs of sets
+    ordered.min_weight = 1.0;
+    split.reach = at_least(kernels().scan_wide(ordered).gain);
+  }
+  return split;
 }
 
-void GroupSearch::finish(const Task& task, const Kept& kept, size_t group, const GridGradients& gradients,
+void GroupSearch::finish(const Task& task, const Kept& kept, size_t group, AllGradients gradients,
                          std::span<ColumnSplit> splits, std::int64_t* scratch) {
   const Siblings& pair = *task.pair;
   const size_t words = layout_->group_words(group);
@@ -164,7 +186,7 @@ void GroupSearch::prepare_scratch(Context& context) {
 }
 
 void GroupSearch::search(std::span<Siblings> level, Kept Siblings::* kept, std::span<const std::uint8_t> wanted,
-                         bool deeper, OrderedRows& rows, const GridGradients& gradients, std::span<ColumnSplit> splits,
+                         bool deeper, OrderedRows& rows, AllGradients gradients, std::span<ColumnSplit> splits,
                          Context& context) {
   if (places() == 0) return;
   prepare_scratch(context);
@@ -190,7 +212,7 @@ void GroupSearch::search(std::span<Siblings> level, Kept Siblings::* kept, std::
   });
 }
 
-void GroupSearch::search_pieces(std::span<Piece> pieces, OrderedRows& rows, const GridGradients& gradients,
+void GroupSearch::search_pieces(std::span<Piece> pieces, OrderedRows& rows, AllGradients gradients,
                                 Context& context) {
   if (pieces.empty()) return;
   prepare_scratch(context);

@@ -39,7 +39,7 @@ class GroupSearch {
   // Fills splits[slot * places + place] for every slot that is wanted. `kept` says which histograms of a pair are this
   // search's. `deeper`: keep the histograms, the children will be searched too.
   void search(std::span<Siblings> level, Kept Siblings::* kept, std::span<const std::uint8_t> wanted, bool deeper,
-              OrderedRows& rows, const GridGradients& gradients, std::span<ColumnSplit> splits, Context& context);
+              OrderedRows& rows, AllGradients gradients, std::span<ColumnSplit> splits, Context& context);
 
   // Some columns of a group of eight at some nodes; nothing is kept. Fills the splits of those whose bits are set.
   struct Piece {
@@ -48,7 +48,7 @@ class GroupSearch {
     std::uint8_t wanted;
     ColumnSplit splits[kLanes];
   };
-  void search_pieces(std::span<Piece> pieces, OrderedRows& rows, const GridGradients& gradients, Context& context);
+  void search_pieces(std::span<Piece> pieces, OrderedRows& rows, AllGradients gradients, Context& context);
 
  private:
   // One node whose histogram is summed from rows. On large tables, or where threads would be idle, its rows are cut
@@ -74,11 +74,11 @@ class GroupSearch {
   void build_range(std::span<Build* const> builds, size_t range, size_t begin, size_t end);
   void build_in_parts(std::vector<Task>& tasks, Context& context);
   void build(const Build& build, size_t group, std::int64_t* cells, std::int64_t* scratch) const;
-  void finish(const Task& task, const Kept& kept, size_t group, const GridGradients& gradients,
+  void finish(const Task& task, const Kept& kept, size_t group, AllGradients gradients,
               std::span<ColumnSplit> splits, std::int64_t* scratch);
-  void scan(const OpenNode& node, size_t group, const std::int64_t* cells, const GridGradients& gradients,
+  void scan(const OpenNode& node, size_t group, const std::int64_t* cells, AllGradients gradients,
             ColumnSplit* out, std::uint8_t wanted = 255) const;
-  ScanResult scan_levels(const ScanTask& column) const;
+  ColumnSplit scan_levels(const ScanTask& column, bool at_root) const;
   void prepare_scratch(Context& context);
 
   const BinnedMatrix& X_;

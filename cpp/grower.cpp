@@ -5,23 +5,30 @@
 
 namespace frugal {
 
-Grower::Grower(const BinnedMatrix& X, const Weights& weights, const Params& params, Ledger& ledger, double mu)
+Grower::Grower(const BinnedMatrix& X, const Weights& weights, size_t outputs, const Params& params, Ledger& ledger,
+               double mu)
     : X_(X),
       weights_(weights),
       params_(params),
       ledger_(ledger),
       mu_(mu),
-      search_(X, weights, params, ledger, mu),
-      partition_(X.rows()) {}
+      search_(X, weights, outputs, params, ledger, mu),
+      partition_(X.rows(), outputs),
+      leaves_(outputs) {}
 
-Level Grower::root(Tree& tree, const GridGradients& gradients) const {
-  OpenNode node;
-  node.end = static_cast<Row>(X_.rows());
-  node.gradient = gradients.total;
-  node.weight = weights_.total;
-  node.id = tree.add(scaled(static_cast<double>(node.weight), -weights_.shift));
-  Siblings alone{node, OpenNode{}, search_.can_split(node) ? 0 : -1, -1, node, {}, {}};
-  return {{node}, {alone}};
+Level Grower::roots(std::vector<Tree>& trees, AllGradients gradients) const {
+  Level level;
+  for (size_t k = 0; k < trees.size(); ++k) {
+    OpenNode node;
+    node.output = static_cast<int>(k);
+    node.end = static_cast<Row>(X_.rows());
+    node.gradient = gradients[k].total;
+    node.weight = weights_.total;
+    node.id = trees[k].add(scaled(static_cast<double>(node.weight), -weights_.shift));
+    level.nodes.push_back(node);
+    level.pairs.push_back({node, OpenNode{}, search_.can_split(node) ? node.output : -1, -1, node, {}, {}});
+  }
+  return level;
 }
 
 Grower::Offer Grower::best_offer(int node) const {
@@ -170,35 +177,37 @@ Level Grower::children(const Level& level, const std::vector<Offer>& chosen,
   return next;
 }
 
-Tree Grower::grow(int output, const GridGradients& gradients, Context& context, std::vector<double>* root_gains) {
-  Tree tree;
-  leaves_.clear();
+std::vector<Tree> Grower::grow(AllGradients gradients, Context& context, std::vector<double>* root_gains) {
+  std::vector<Tree> trees(gradients.size());
+  for (auto& leaves : leaves_) leaves.clear();
   partition_.reset(context);
-  search_.begin_tree(output, partition_, gradients, context);
-  Level level = root(tree, gradients);
+  search_.begin_trees(partition_, gradients, context);
+  Level level = roots(trees, gradients);
   for (int depth = 0; !level.nodes.empty(); ++depth) {
     std::vector<Offer> chosen;
     if (depth < params_.max_depth) {
       const bool everything = depth == 0 && root_gains;
       search_.level(level, depth + 1 < params_.max_depth, everything, context);
-      for (size_t i = 0; everything && i < search_.candidates(0).size(); ++i) {
-        const Candidate& found = search_.candidates(0)[i];
-        (*root_gains)[static_cast<size_t>(found.column)] = found.split.gain;
-      }
+      for (size_t i = 0; everything && i < level.nodes.size(); ++i)
+        for (const Candidate& found : search_.candidates(static_cast<int>(i))) {
+          double& most = (*root_gains)[static_cast<size_t>(found.column)];
+          most = std::max(most, found.split.gain);
+        }
       chosen = choose(level.nodes.size(), context);
     }
     std::vector<ChosenSplit> splits = part(level, chosen, context);
     for (size_t i = 0, next = 0; i < level.nodes.size(); ++i) {
+      const auto output = static_cast<size_t>(level.nodes[i].output);
       if (next < chosen.size() && chosen[next].node == static_cast<int>(i)) {
-        write(splits[next], chosen[next].split.gain, tree);
+        write(splits[next], chosen[next].split.gain, trees[output]);
         ++next;
       } else {
-        leaves_.push_back({level.nodes[i].id, level.nodes[i]});
+        leaves_[output].push_back({level.nodes[i].id, level.nodes[i]});
       }
     }
     level = children(level, chosen, splits);
   }
-  return tree;
+  return trees;
 }
 
 }  // namespace frugal

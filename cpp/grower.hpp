@@ -1,5 +1,6 @@
-// Grows one tree against the ledger: which node is split on what, in which order, and what is bought on the
-// way.
+// Grows the trees of one iteration, one for each output, side by side against the ledger: which node is split on what,
+// in which order, and what is bought on the way. All trees are at the same level, and the best offer of any of them
+// goes first, so that which classes come first in the alphabet decides nothing.
 #pragma once
 
 #include <vector>
@@ -18,15 +19,16 @@ struct Leaf {
 
 class Grower {
  public:
-  Grower(const BinnedMatrix& X, const Weights& weights, const Params& params, Ledger& ledger, double mu);
+  Grower(const BinnedMatrix& X, const Weights& weights, size_t outputs, const Params& params, Ledger& ledger,
+         double mu);
 
-  // `root_gains`, where given, receives the best raw gain of every column at the root, where there is any.
-  Tree grow(int output, const GridGradients& gradients, Context& context, std::vector<double>* root_gains = nullptr);
+  // `root_gains`, where given, is raised to the best raw gain of every column at any root.
+  std::vector<Tree> grow(AllGradients gradients, Context& context, std::vector<double>* root_gains = nullptr);
 
   bool looked_at_all() const { return search_.looked_at_all(); }
   void look_at_all(bool wanted) { search_.look_at_all(wanted); }
 
-  std::span<const Leaf> leaves() const { return leaves_; }  // of the last tree
+  std::span<const Leaf> leaves(int output) const { return leaves_[static_cast<size_t>(output)]; }  // of its last tree
   const RowPartition& partition() const { return partition_; }
 
  private:
@@ -38,7 +40,7 @@ class Grower {
     ColumnSplit split;
   };
 
-  Level root(Tree& tree, const GridGradients& gradients) const;
+  Level roots(std::vector<Tree>& trees, AllGradients gradients) const;
   Offer best_offer(int node) const;
   static bool better(const Offer& a, const Offer& b);
   bool pays(const Offer& offer) const;
@@ -56,7 +58,7 @@ class Grower {
   double mu_;
   Search search_;
   RowPartition partition_;
-  std::vector<Leaf> leaves_;
+  std::vector<std::vector<Leaf>> leaves_;  // by output
 };
 
 }  // namespace frugal

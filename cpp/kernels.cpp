@@ -13,8 +13,9 @@ namespace {
 
 constexpr int kMostBins = 256;
 
-// Left sums of every candidate threshold, as doubles ready for the gain.
+// Left sums of every candidate threshold, and all sums as doubles ready for the gain.
 struct Prefix {
+  alignas(64) std::int64_t gradient[kMostBins], weight[kMostBins];
   alignas(64) double gradient_left[kMostBins], gradient_right[kMostBins];
   alignas(64) double weight_left[kMostBins], weight_right[kMostBins];
   alignas(64) double gain[kMostBins];
@@ -34,24 +35,34 @@ struct TwoWords {
 
 template <class Cell>
 inline void fill_prefix(const ScanTask& t, std::int64_t g, std::int64_t w, Prefix& p) {
-  alignas(64) std::int64_t left_g[kMostBins], left_w[kMostBins];
   for (int b = 0; b < t.value_bins; ++b) {
     g += Cell::gradient(t.cells + b * Cell::kWords);
     w += Cell::weight(t.cells + b * Cell::kWords);
-    left_g[b] = g;
-    left_w[b] = w;
+    p.gradient[b] = g;
+    p.weight[b] = w;
   }
   for (int b = 0; b < t.value_bins; ++b) {
-    p.gradient_left[b] = static_cast<double>(left_g[b]);
-    p.weight_left[b] = static_cast<double>(left_w[b]);
-    p.gradient_right[b] = static_cast<double>(t.gradient - left_g[b]);
-    p.weight_right[b] = static_cast<double>(t.weight - left_w[b]);
+    p.gradient_left[b] = static_cast<double>(p.gradient[b]);
+    p.weight_left[b] = static_cast<double>(p.weight[b]);
+    p.gradient_right[b] = static_cast<double>(t.gradient - p.gradient[b]);
+    p.weight_right[b] = static_cast<double>(t.weight - p.weight[b]);
   }
+}
+
+// Sums of heavier nodes may not fit a double. Rounded before they cancel, they would show a gain where there is none.
+constexpr std::int64_t kExactWeight = std::int64_t{1} << 27;  // times gradients of 2^26: 2^53
+
+// The gain as best_bin() has it, with products of whole numbers that are rounded once.
+inline double exact_gain(const ScanTask& t, std::int64_t gl, std::int64_t wl) {
+  using Wide = __int128;
+  const std::int64_t gr = t.gradient - gl, wr = t.weight - wl;
+  const double numerator = static_cast<double>(Wide{gl} * wr) - static_cast<double>(Wide{gr} * wl);
+  return (numerator * numerator) / (static_cast<double>(wl) * static_cast<double>(wr)) * t.factor;
 }
 
 // The gain 1/2 (GL^2/WL + GR^2/WR - G^2/W) in a form without cancellation that treats both sides alike:
 // (GL WR - GR WL)^2 / (2 W WL WR). Returns the first bin with the largest gain.
-inline int best_bin(const ScanTask& t, Prefix& p, double& best) {
+inline int best_rounded_bin(const ScanTask& t, Prefix& p, double& best) {
   std::int64_t most = bits_as<std::int64_t>(-1.0);
   for (int b = 0; b < t.value_bins; ++b) {
     double wl = p.weight_left[b], wr = p.weight_right[b];
@@ -70,6 +81,30 @@ inline int best_bin(const ScanTask& t, Prefix& p, double& best) {
   return b;
 }
 
+// Rounded sums move (GL WR - GR WL) / sqrt(WL WR) by less than 2^-24 W, since |G| is at most 2^26 W on either side, and
+// so does the rounding of exact_gain(). Bins that far from the best are looked at exactly: as a rule only the best.
+inline int best_exact_bin(const ScanTask& t, const Prefix& p, int found, double& best) {
+  if (best < 0) return found;
+  const double noise = 0x1p-21 * static_cast<double>(t.weight) * __builtin_sqrt(t.factor);
+  const double least = __builtin_sqrt(best) * (1.0 - 0x1p-40) - noise;
+  const double floor = least > 0 ? least * least : 0.0;
+  best = -1.0;
+  for (int b = 0; b < t.value_bins; ++b) {
+    if (!(p.gain[b] >= floor)) continue;
+    const double gain = exact_gain(t, p.gradient[b], p.weight[b]);
+    if (gain > best) {
+      best = gain;
+      found = b;
+    }
+  }
+  return found;
+}
+
+inline int best_bin(const ScanTask& t, Prefix& p, double& best) {
+  const int found = best_rounded_bin(t, p, best);
+  return t.weight > kExactWeight ? best_exact_bin(t, p, found, best) : found;
+}
+
 constexpr int kFewBins = 8;
 
 // A column of few bins; the same operations as for more, one threshold at a time.
@@ -84,7 +119,8 @@ inline ScanResult scan_few(const ScanTask& t) {
     if (!((wl >= t.min_weight) & (wr >= t.min_weight))) continue;
     const double gl = static_cast<double>(g), gr = static_cast<double>(t.gradient - g);
     const double numerator = gl * wr - gr * wl;
-    const double gain = (numerator * numerator) / (wl * wr) * t.factor;
+    const double gain =
+        t.weight > kExactWeight ? exact_gain(t, g, w) : (numerator * numerator) / (wl * wr) * t.factor;
     if (gain > best.gain) best = {gain, b, 0};
   }
   return best;
@@ -255,20 +291,24 @@ void logistic(std::size_t n, const double* y, const double* f, double* g, double
     double magnitude = f[i] > 0.0 ? f[i] : -f[i];
     double e = portable_exp(-magnitude);
     double most = 1.0 / (1.0 + e), least = e * most;  // the probabilities of the likelier class and of the other
-    g[i] = y[i] - (f[i] > 0.0 ? most : least);
+    double one = f[i] > 0.0 ? most : least, zero = f[i] > 0.0 ? least : most;
+    g[i] = y[i] > 0.5 ? zero : -one;  // 1 - p as the other class has it: swapped classes swap signs, to the bit
     h[i] = most * least;
     out[i] = (top - y[i] * f[i]) + portable_log(1.0 + e);
   }
 }
 
 void log_sum_exp(std::size_t n, int outputs, const double* f, std::size_t stride, double* out) {
+  // Exponentials are added as whole numbers, so that the order of classes does not matter.
+  constexpr double kMagic = 6755399441055744.0, kScale = 0x1p50;
   constexpr std::size_t kBlock = 256;
-  alignas(64) double top[kBlock], total[kBlock];
+  alignas(64) double top[kBlock];
+  alignas(64) std::int64_t total[kBlock];
   for (std::size_t begin = 0; begin < n; begin += kBlock) {
     std::size_t m = n - begin < kBlock ? n - begin : kBlock;
     for (std::size_t i = 0; i < m; ++i) {
       top[i] = f[begin + i];
-      total[i] = 0.0;
+      total[i] = 0;
     }
     for (int k = 1; k < outputs; ++k) {
       const double* fk = f + k * stride + begin;
@@ -276,9 +316,11 @@ void log_sum_exp(std::size_t n, int outputs, const double* f, std::size_t stride
     }
     for (int k = 0; k < outputs; ++k) {
       const double* fk = f + k * stride + begin;
-      for (std::size_t i = 0; i < m; ++i) total[i] += portable_exp(fk[i] - top[i]);
+      for (std::size_t i = 0; i < m; ++i)
+        total[i] += bits_as<std::int64_t>(portable_exp(fk[i] - top[i]) * kScale + kMagic) - bits_as<std::int64_t>(kMagic);
     }
-    for (std::size_t i = 0; i < m; ++i) out[begin + i] = top[i] + portable_log(total[i]);
+    for (std::size_t i = 0; i < m; ++i)
+      out[begin + i] = top[i] + portable_log(static_cast<double>(total[i]) * (1.0 / kScale));
   }
 }
 

@@ -45,7 +45,7 @@ struct Kernels {
   ScanResult (*scan_wide)(const ScanTask&);
 
   std::int64_t (*sum)(std::size_t n, const std::int32_t* v);
-  std::int64_t (*sum_of_squares)(std::size_t n, const std::int32_t* v);  // below 2^63 for 2048 numbers below 2^26
+  std::int64_t (*sum_of_squares)(std::size_t n, const std::int32_t* v);  // 2^62 at most for 1024 numbers up to 2^26
   // Sum and sum of squares of b * b_scale - a * a_scale; and a becomes b.
   void (*difference)(std::size_t n, std::int32_t* a, double a_scale, const std::int32_t* b, double b_scale, double* sum,
                      double* squares);

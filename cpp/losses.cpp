@@ -34,8 +34,10 @@ double quantile_of(const Target& target, std::vector<double> values, double leve
 class LogLoss final : public Loss {
  public:
   std::vector<double> start(const Target& t, Context&) override {
-    std::int64_t ones = weight_of_class(t, 1.0);
-    return {portable_log(static_cast<double>(ones) / static_cast<double>(t.weights->total - ones))};
+    const std::int64_t ones = weight_of_class(t, 1.0), zeros = t.weights->total - ones;
+    // The larger over the smaller: with the classes swapped, only the sign changes.
+    const double odds = static_cast<double>(std::max(ones, zeros)) / static_cast<double>(std::min(ones, zeros));
+    return {ones >= zeros ? portable_log(odds) : -portable_log(odds)};
   }
   double mean(const Target& t, const double* raw, Context& context) override {
     return weighted_mean(t, context, [&](size_t begin, size_t end, double* out) {

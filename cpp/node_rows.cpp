@@ -7,30 +7,34 @@
 
 namespace frugal {
 
-void OrderedRows::begin_level(const RowPartition& partition, const GridGradients& gradients) {
+void OrderedRows::begin_level(const RowPartition& partition, AllGradients gradients) {
   partition_ = &partition;
-  gradients_ = &gradients;
-  known_.clear();
+  gradients_ = gradients;
+  ordered_.resize(gradients.size());
+  for (Ordered& o : ordered_) o.known.clear();
 }
 
 NodeRows OrderedRows::of(const OpenNode& node, Context& context) {
-  const size_t all = gradients_->q.size();
+  const std::vector<std::int32_t>& q = frugal::of(gradients_, node).q;
+  const size_t all = q.size();
   if (node.rows() == all)
-    return {nullptr, 0, gradients_->q.data(), weights_.uniform() ? nullptr : weights_.units.data(), all};
+    return {nullptr, 0, q.data(), weights_.uniform() ? nullptr : weights_.units.data(), all};
   const Row* rows = partition_->rows(node);
-  const bool known = std::any_of(known_.begin(), known_.end(),
+  Ordered& own = ordered_[static_cast<size_t>(node.output)];
+  const bool known = std::any_of(own.known.begin(), own.known.end(),
                                  [&](const auto& k) { return k.first <= node.begin && node.end <= k.second; });
   if (!known) {
-    known_.emplace_back(node.begin, node.end);
-    q_.resize(all);
-    if (!weights_.uniform()) units_.resize(all);
+    own.known.emplace_back(node.begin, node.end);
+    own.q.resize(all);
+    if (!weights_.uniform()) own.units.resize(all);
     context.over_blocks(node.rows(), 16384, 1.0, [&](size_t begin, size_t end, size_t) {
-      for (size_t i = begin; i < end; ++i) q_[node.begin + i] = gradients_->q[rows[i]];
+      for (size_t i = begin; i < end; ++i) own.q[node.begin + i] = q[rows[i]];
       if (weights_.uniform()) return;
-      for (size_t i = begin; i < end; ++i) units_[node.begin + i] = weights_.units[rows[i]];
+      for (size_t i = begin; i < end; ++i) own.units[node.begin + i] = weights_.units[rows[i]];
     });
   }
-  return {rows, 0, q_.data() + node.begin, weights_.uniform() ? nullptr : units_.data() + node.begin, node.rows()};
+  return {rows, 0, own.q.data() + node.begin, weights_.uniform() ? nullptr : own.units.data() + node.begin,
+          node.rows()};
 }
 
 std::int64_t OrderedRows::gradient(const OpenNode& node, Context& context) {
@@ -49,7 +53,7 @@ std::int64_t OrderedRows::gradient(const OpenNode& node, Context& context) {
 
 Wide OrderedRows::squares(const OpenNode& node, Context& context) {
   const NodeRows rows = of(node, context);
-  constexpr size_t kBlock = 2048;  // products of two numbers below 2^26 add up to less than 2^63
+  constexpr size_t kBlock = 1024;  // so many squares of numbers up to 2^26 add up to 2^62 at most
   std::vector<Wide> sums((rows.count + kBlock - 1) / kBlock);
   context.over_blocks(rows.count, kBlock, 1.0, [&](size_t begin, size_t end, size_t block) {
     if (rows.units == nullptr) {

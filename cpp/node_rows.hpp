@@ -15,7 +15,7 @@ class OrderedRows {
   explicit OrderedRows(const Weights& weights) : weights_(weights) {}
 
   // Forgets the level before.
-  void begin_level(const RowPartition& partition, const GridGradients& gradients);
+  void begin_level(const RowPartition& partition, AllGradients gradients);
   NodeRows of(const OpenNode& node, Context& context);
   // Sum of weight * q, exact.
   std::int64_t gradient(const OpenNode& node, Context& context);
@@ -25,10 +25,13 @@ class OrderedRows {
  private:
   const Weights& weights_;
   const RowPartition* partition_ = nullptr;
-  const GridGradients* gradients_ = nullptr;
-  std::vector<std::pair<Row, Row>> known_;  // stretches of rows that are in order
-  std::vector<std::int32_t> q_;
-  std::vector<std::int64_t> units_;
+  AllGradients gradients_;
+  struct Ordered {
+    std::vector<std::pair<Row, Row>> known;  // stretches of rows that are in order
+    std::vector<std::int32_t> q;
+    std::vector<std::int64_t> units;
+  };
+  std::vector<Ordered> ordered_;  // by output
 };
 
 }  // namespace frugal

@@ -35,15 +35,16 @@ Offered::Offered(const BinnedMatrix& X, double share, std::uint64_t seed, std::s
   lanes_.rows = X.rows();
 }
 
-// All columns are looked at in the first tree, some trees after a purchase, which may have made others worthless, and
+// All columns are looked at in the first trees, some iterations after a purchase, which may have made others worthless, and
 // now and then.
-void Offered::begin_tree(size_t bought) {
-  ++trees_;
-  const std::uint64_t since = trees_ - last_look_;
+void Offered::begin_trees(size_t bought) {
+  ++iterations_;
+  const std::uint64_t since = iterations_ - last_look_;
   all_at_root_ = asked_ || last_look_ == 0 || since >= kLookAtAll || (since >= kLookAgain && bought > bought_then_);
   if (!all_at_root_) return;
-  last_look_ = trees_;
+  last_look_ = iterations_;
   bought_then_ = bought;
+  std::fill(gain_.begin(), gain_.end(), 0.0);
 }
 
 // The columns of the largest gains are certain, half of what is wanted. The others have chances in proportion to gains,
@@ -76,7 +77,7 @@ std::vector<size_t> Offered::drawn() const {
   const double stretch = until_.empty() || wanted == 0 ? 0.0 : until_.back() / static_cast<double>(wanted);
   size_t at = 0;
   for (size_t i = 0; i < wanted; ++i) {
-    const double point = (static_cast<double>(i) + uniform(seed_, trees_, i)) * stretch;
+    const double point = (static_cast<double>(i) + uniform(seed_, iterations_, i)) * stretch;
     while (at < until_.size() && !(point < until_[at])) ++at;
     if (at == until_.size()) break;
     if (hit.empty() || hit.back() != open_[at]) hit.push_back(open_[at]);

@@ -51,6 +51,7 @@ void place(std::vector<Part>& parts, std::span<ChosenSplit> splits) {
     s.right.end = s.node.end;
     s.right.weight = s.node.weight - s.left.weight;
     s.left.list = s.right.list = 1 - s.node.list;
+    s.left.output = s.right.output = s.node.output;
     left_at.push_back(s.left.begin);
     right_at.push_back(s.right.begin);
   }
@@ -65,9 +66,10 @@ void place(std::vector<Part>& parts, std::span<ChosenSplit> splits) {
 }  // namespace
 
 void RowPartition::reset(Context& context) {
-  context.over_blocks(lists_[0].size(), 65536, 1.0, [&](size_t begin, size_t end, size_t) {
-    for (size_t i = begin; i < end; ++i) lists_[0][i] = static_cast<Row>(i);
-  });
+  for (auto& lists : lists_)
+    context.over_blocks(lists[0].size(), 65536, 1.0, [&](size_t begin, size_t end, size_t) {
+      for (size_t i = begin; i < end; ++i) lists[0][i] = static_cast<Row>(i);
+    });
 }
 
 void RowPartition::split(std::span<ChosenSplit> splits, const Bins& bins, const Weights& weights, Context& context) {
@@ -77,13 +79,17 @@ void RowPartition::split(std::span<ChosenSplit> splits, const Bins& bins, const 
   bits_.resize(parts.size() * kPartWords);
   double work = 0;
   for (const auto& s : splits) work += 2.0 * s.node.rows();
-  auto from = [&](const Part& p) { return lists_[splits[p.at.owner].node.list].data() + p.at.begin; };
+  auto list = [&](const Part& p, bool other) {
+    const OpenNode& node = splits[p.at.owner].node;
+    return lists_[static_cast<size_t>(node.output)][static_cast<size_t>(other ? 1 - node.list : node.list)].data();
+  };
+  auto from = [&](const Part& p) { return list(p, false) + p.at.begin; };
   context.parallel_for(parts.size(), work, [&](size_t i, int) {
     mark(parts[i], splits[parts[i].at.owner], bins, weights, from(parts[i]), bits_.data() + i * kPartWords);
   });
   place(parts, splits);
   context.parallel_for(parts.size(), work, [&](size_t i, int) {
-    Row* to = lists_[1 - splits[parts[i].at.owner].node.list].data();
+    Row* to = list(parts[i], true);
     kernels().part_rows(parts[i].rows(), from(parts[i]), bits_.data() + i * kPartWords, to + parts[i].left_to,
                         to + parts[i].right_to);
   });

@@ -1,5 +1,5 @@
-// Which rows are in which node: a list of rows in which every node is a stretch. A split moves a node's rows from one
-// list to the same stretch of another, and the next split moves them back.
+// Which rows are in which node, for the trees of all outputs: lists of rows in which every node is a stretch. A split
+// moves a node's rows from one list to the same stretch of another, and the next split moves them back.
 #pragma once
 
 #include <array>
@@ -28,10 +28,12 @@ struct ChosenSplit {
 
 class RowPartition {
  public:
-  explicit RowPartition(size_t rows) : lists_{std::vector<Row>(rows), std::vector<Row>(rows)} {}
+  RowPartition(size_t rows, size_t outputs) : lists_(outputs, {std::vector<Row>(rows), std::vector<Row>(rows)}) {}
 
   void reset(Context& context);
-  const Row* rows(const OpenNode& node) const { return lists_[static_cast<size_t>(node.list)].data() + node.begin; }
+  const Row* rows(const OpenNode& node) const {
+    return lists_[static_cast<size_t>(node.output)][static_cast<size_t>(node.list)].data() + node.begin;
+  }
 
   // Writes the bins of some rows in the column of a split.
   using Bins = std::function<void(const ChosenSplit& split, std::span<const Row> rows, std::uint8_t* out)>;
@@ -39,7 +41,7 @@ class RowPartition {
   void split(std::span<ChosenSplit> splits, const Bins& bins, const Weights& weights, Context& context);
 
  private:
-  std::array<std::vector<Row>, 2> lists_;
+  std::vector<std::array<std::vector<Row>, 2>> lists_;  // of each output
   std::vector<std::uint64_t> bits_;  // which rows go left, in the order of the work
 };
 

@@ -45,25 +45,30 @@ double RootBounds::move(Output& from, const GridGradients& to, Context& context)
   return std::sqrt(scaled(std::max(spread, 0.0) + 1e-9 * square, -2 * finer - weights_.shift)) * kSafe;
 }
 
-void RootBounds::begin_tree(int output, const GridGradients& gradients, Context& context) {
-  if (outputs_.size() <= static_cast<size_t>(output)) outputs_.resize(static_cast<size_t>(output) + 1);
-  now_ = &outputs_[static_cast<size_t>(output)];
-  if (!now_->q.empty()) {
-    now_->way += move(*now_, gradients, context);
-    return;
+void RootBounds::begin_trees(AllGradients gradients, Context& context) {
+  outputs_.resize(gradients.size());
+  for (size_t k = 0; k < gradients.size(); ++k) {
+    Output& own = outputs_[k];
+    if (!own.q.empty()) {
+      own.way += move(own, gradients[k], context);
+      continue;
+    }
+    own.length.assign(columns_, kInfinity);
+    own.q = gradients[k].q;
+    own.shift = gradients[k].shift;
   }
-  now_->length.assign(columns_, kInfinity);
-  now_->q = gradients.q;
-  now_->shift = gradients.shift;
 }
 
-double RootBounds::bound(size_t column) const {
-  const double length = (now_->length[column] + now_->way) * kSafe;
+// The way is far longer than lengths in the end: what rounding may have taken from their difference is added.
+double RootBounds::bound(int output, size_t column) const {
+  const Output& own = outputs_[static_cast<size_t>(output)];
+  const double length = (own.length[column] + own.way + 1e-14 * own.way) * kSafe;
   return 0.5 * length * length * kSafe;
 }
 
-void RootBounds::know(size_t column, double gain) {
-  now_->length[column] = std::sqrt(2.0 * std::max(gain, 0.0)) - now_->way;
+void RootBounds::know(int output, size_t column, double gain) {
+  Output& own = outputs_[static_cast<size_t>(output)];
+  own.length[column] = std::sqrt(2.0 * std::max(gain, 0.0)) - own.way;
 }
 
 namespace {
@@ -88,30 +93,31 @@ std::vector<std::int64_t> all_dense(const BinnedMatrix& X) {
 
 // A miss takes a column that is worth buying; there are at most as many purchases as columns, and each is looked at
 // twice at most.
-RowSample::RowSample(const BinnedMatrix& X, double miss, Context& context)
+RowSample::RowSample(const BinnedMatrix& X, size_t outputs, double miss, Context& context)
     : X_(X),
       z_(std::sqrt(2.0 * std::log(4.0 * static_cast<double>(X.columns()) / miss))),
       chosen_(random_rows(X.rows(), X.rows() / (X.rows() < kSampleManyRows ? kSampleShare : 2 * kSampleShare))),
       rows_(X, all_dense(X), chosen_, context),
       weights_(Weights::from({}, chosen_.size())),
-      partition_(chosen_.size()),
+      partition_(chosen_.size(), outputs),
       ordered_(weights_),
       search_(rows_, weights_, 1.0) {
   search_.use(rows_.lanes());
 }
 
-void RowSample::begin_tree(const GridGradients& gradients, Context& context) {
-  gradients_.shift = gradients.shift;
-  gradients_.q.resize(chosen_.size());
-  context.over_blocks(chosen_.size(), 16384, 1.0, [&](size_t begin, size_t end, size_t) {
-    for (size_t i = begin; i < end; ++i) gradients_.q[i] = gradients.q[static_cast<size_t>(chosen_[i])];
-  });
-  lowest_ = gradients.lowest;
-  highest_ = gradients.highest;
+void RowSample::begin_trees(AllGradients gradients, Context& context) {
+  gradients_.resize(gradients.size());
+  nodes_.assign(gradients.size(), OpenNode{});
+  for (size_t k = 0; k < gradients.size(); ++k) {
+    gradients_[k].shift = gradients[k].shift;
+    gradients_[k].q.resize(chosen_.size());
+    context.over_blocks(chosen_.size(), 16384, 1.0, [&](size_t begin, size_t end, size_t) {
+      for (size_t i = begin; i < end; ++i) gradients_[k].q[i] = gradients[k].q[static_cast<size_t>(chosen_[i])];
+    });
+    nodes_[k].output = static_cast<int>(k);
+    nodes_[k].end = static_cast<Row>(chosen_.size());
+  }
   partition_.reset(context);
-  OpenNode root;
-  root.end = static_cast<Row>(chosen_.size());
-  nodes_ = {root};
   ordered_.begin_level(partition_, gradients_);
 }
 
@@ -139,8 +145,8 @@ void RowSample::split(std::span<const ChosenSplit> splits, std::span<const int> 
 
 // How far gradients differ at most, halved: by Hoeffding, means of m of them stray by more than z * this / sqrt(m) with
 // probability 2 exp(-z^2 / 2).
-double RowSample::half_range() const {
-  return 0.5 * (highest_ - lowest_);
+double RowSample::half_range(const GridGradients& gradients) {
+  return 0.5 * (static_cast<double>(gradients.highest) - gradients.lowest);
 }
 
 // So many rows that a column which gains next to nothing is ruled out; none where the sample has not enough of them.
@@ -150,7 +156,7 @@ size_t RowSample::rows_needed(const Question& question, const GridGradients& gra
   const double spread = std::sqrt(std::max(static_cast<double>(node.squares) / n - mean * mean, 0.0));
   const double enough = scaled(std::sqrt(2.0 * question.least), gradients.shift);
   if (!(enough > 0)) return 0;
-  const double length = (z_ * half_range() + 3.5 * spread) / enough;
+  const double length = (z_ * half_range(gradients) + 3.5 * spread) / enough;
   const double needed = n * length * length;
   const OpenNode& own = nodes_[static_cast<size_t>(question.slot)];
   return needed < own.rows() ? std::max<size_t>(static_cast<size_t>(needed) + 1, std::min<size_t>(own.rows(), 64)) : 0;
@@ -160,7 +166,7 @@ size_t RowSample::rows_needed(const Question& question, const GridGradients& gra
 void RowSample::judge(const GroupSearch::Piece& piece, Question& question, const GridGradients& gradients) const {
   const double rows = question.node->rows(), sampled = piece.node->rows();
   const double factor = std::sqrt(rows / sampled);
-  const double added = z_ * scaled(half_range(), -gradients.shift) * std::sqrt(1.0 - sampled / rows);
+  const double added = z_ * scaled(half_range(gradients), -gradients.shift) * std::sqrt(1.0 - sampled / rows);
   std::uint8_t& alive = (*question.alive)[piece.group];
   for (int lane = 0; lane < kLanes; ++lane) {
     if (!((alive >> lane) & 1)) continue;
@@ -172,7 +178,7 @@ void RowSample::judge(const GroupSearch::Piece& piece, Question& question, const
 }
 
 // Looks at the first rows of each node, as many as asked for; 0: not at all.
-void RowSample::look(std::span<Question> questions, std::span<const size_t> counts, const GridGradients& gradients,
+void RowSample::look(std::span<Question> questions, std::span<const size_t> counts, AllGradients gradients,
                      Context& context) {
   std::vector<OpenNode> nodes(questions.size());
   std::vector<GroupSearch::Piece> pieces;
@@ -192,12 +198,13 @@ void RowSample::look(std::span<Question> questions, std::span<const size_t> coun
         question_of.push_back(i);
       }
   search_.search_pieces(pieces, ordered_, gradients_, context);
-  for (size_t p = 0; p < pieces.size(); ++p) judge(pieces[p], questions[question_of[p]], gradients);
+  for (size_t p = 0; p < pieces.size(); ++p)
+    judge(pieces[p], questions[question_of[p]], of(gradients, *pieces[p].node));
 }
 
-void RowSample::rule_out(std::span<Question> questions, const GridGradients& gradients, Context& context) {
+void RowSample::rule_out(std::span<Question> questions, AllGradients gradients, Context& context) {
   std::vector<size_t> counts;
-  for (const Question& q : questions) counts.push_back(rows_needed(q, gradients));
+  for (const Question& q : questions) counts.push_back(rows_needed(q, of(gradients, *q.node)));
   look(questions, counts, gradients, context);
   // What is left gets a second look at all rows of the sample, where they are many more.
   for (size_t i = 0; i < questions.size(); ++i) {

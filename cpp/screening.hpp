@@ -25,10 +25,12 @@ class RootBounds {
  public:
   RootBounds(size_t columns, const Weights& weights) : columns_(columns), weights_(weights) {}
 
-  // Takes note of how far the gradients of this output have moved since its last tree.
-  void begin_tree(int output, const GridGradients& gradients, Context& context);
-  double bound(size_t column) const;
-  void know(size_t column, double gain);  // the column's exact best gain at the root of this tree
+  // Takes note of how far the gradients of each output have moved since its last tree.
+  void begin_trees(AllGradients gradients, Context& context);
+  double bound(int output, size_t column) const;
+  // The most that a split of the column gains at the root of this output's tree, out of a family of splits that is the
+  // same for every tree: which levels of a category are on which side, say, but not in which order they come.
+  void know(int output, size_t column, double gain);
 
  private:
   struct Output {
@@ -42,7 +44,6 @@ class RootBounds {
   size_t columns_;
   const Weights& weights_;
   std::vector<Output> outputs_;
-  Output* now_ = nullptr;
 };
 
 // A random part of the rows, which follows the tree as it grows. The rows of a node in it are a random sample of the
@@ -50,9 +51,9 @@ class RootBounds {
 class RowSample {
  public:
   // `miss`: how probable it may be, for the whole fit, that a column which should have been bought is not.
-  RowSample(const BinnedMatrix& X, double miss, Context& context);
+  RowSample(const BinnedMatrix& X, size_t outputs, double miss, Context& context);
 
-  void begin_tree(const GridGradients& gradients, Context& context);
+  void begin_trees(AllGradients gradients, Context& context);
   // The nodes below those that were split, two for each, in order.
   void split(std::span<const ChosenSplit> splits, std::span<const int> slots, Context& context);
 
@@ -65,12 +66,11 @@ class RowSample {
     std::vector<double> enough;
     std::vector<std::uint8_t>* alive;
   };
-  void rule_out(std::span<Question> questions, const GridGradients& gradients, Context& context);
+  void rule_out(std::span<Question> questions, AllGradients gradients, Context& context);
 
  private:
-  double half_range() const;
-  void look(std::span<Question> questions, std::span<const size_t> counts, const GridGradients& gradients,
-            Context& context);
+  static double half_range(const GridGradients& gradients);
+  void look(std::span<Question> questions, std::span<const size_t> counts, AllGradients gradients, Context& context);
   void judge(const GroupSearch::Piece& piece, Question& question, const GridGradients& gradients) const;
   size_t rows_needed(const Question& question, const GridGradients& gradients) const;
 
@@ -79,12 +79,11 @@ class RowSample {
   std::vector<std::int64_t> chosen_;
   BinnedMatrix rows_;
   Weights weights_;
-  GridGradients gradients_;
+  std::vector<GridGradients> gradients_;  // of the rows in the sample, by output
   RowPartition partition_;
   OrderedRows ordered_;
   GroupSearch search_;
-  std::vector<OpenNode> nodes_;          // of the level, as stretches of the sample
-  double lowest_ = 0.0, highest_ = 0.0;  // gradient of any row, on the grid
+  std::vector<OpenNode> nodes_;  // of the level, as stretches of the sample
 };
 
 }  // namespace frugal

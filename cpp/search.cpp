@@ -18,9 +18,11 @@ bool worth_screening(const BinnedMatrix& X, Screening how, double mu) {
 
 }  // namespace
 
-Search::Search(const BinnedMatrix& X, const Weights& weights, const Params& params, const Ledger& ledger, double mu)
+Search::Search(const BinnedMatrix& X, const Weights& weights, size_t outputs, const Params& params,
+               const Ledger& ledger, double mu)
     : X_(X),
       weights_(weights),
+      outputs_(outputs),
       params_(params),
       ledger_(ledger),
       mu_(mu),
@@ -61,9 +63,9 @@ size_t Search::count(const Mask& mask) {
 void Search::watch(size_t column, size_t rows) {
   if (offered_.sampling()) return;  // a tree must not buy what was not drawn for it
   Watched& w = watched_[column];
-  w.cost *= std::pow(kWatchMemory, static_cast<double>(trees_ - w.tree));
-  w.tree = trees_;
-  w.cost += (1.0 - kWatchMemory) * static_cast<double>(rows) / static_cast<double>(X_.rows());
+  w.cost *= std::pow(kWatchMemory, static_cast<double>(iterations_ - w.iteration));
+  w.iteration = iterations_;
+  w.cost += (1.0 - kWatchMemory) * static_cast<double>(rows) / static_cast<double>(X_.rows() * outputs_);
   if (w.cost > kWatchCost && !packed_[column]) costly_.push_back(column);
   if (w.cost > kFlatCost && owned_.flat_place(column) < 0) often_.push_back(column);
 }
@@ -88,22 +90,22 @@ void Search::pack(Context& context) {
   often_.clear();
 }
 
-void Search::begin_tree(int output, const RowPartition& partition, const GridGradients& gradients, Context& context) {
+void Search::begin_trees(const RowPartition& partition, AllGradients gradients, Context& context) {
   partition_ = &partition;
-  gradients_ = &gradients;
+  gradients_ = gradients;
   measured_ = false;
-  ++trees_;
+  ++iterations_;
   if (!apart()) return;
   pack(context);
-  if (offered_.sampling()) offered_.begin_tree(ledger_.purchases().size());
+  if (offered_.sampling()) offered_.begin_trees(ledger_.purchases().size());
   if (offered_.sampling() && !offered_.all_at_root()) draw(context);
   if (!screening_) return;
-  root_bounds_.begin_tree(output, gradients, context);
+  root_bounds_.begin_trees(gradients, context);
   // A sample must earn its keep: on small nodes, or where little is enough, it rules nothing out.
-  if (trees_ % kTrialTrees == 0 && 2 * left_ > asked_) sampling_ = false;
+  if (iterations_ % kTrialTrees == 0 && 2 * left_ > asked_) sampling_ = false;
   if (!sampling_) sample_.reset();
-  if (sampling_ && !sample_) sample_ = std::make_unique<RowSample>(X_, kMissProbability, context);
-  if (sample_) sample_->begin_tree(gradients, context);
+  if (sampling_ && !sample_) sample_ = std::make_unique<RowSample>(X_, outputs_, kMissProbability, context);
+  if (sample_) sample_->begin_trees(gradients, context);
 }
 
 void Search::draw(Context& context) {
@@ -134,8 +136,8 @@ void Search::note(int node, size_t column, const ColumnSplit& split) {
 
 void Search::level(Level& level, bool deeper, bool everything, Context& context) {
   level_ = &level;
-  at_root_ = level.nodes.size() == 1 && level.nodes[0].rows() == X_.rows();
-  rows_.begin_level(*partition_, *gradients_);
+  at_root_ = level.nodes[0].rows() == X_.rows();
+  rows_.begin_level(*partition_, gradients_);
   found_.assign(level.nodes.size(), {});
   complete_.assign(level.nodes.size(), 0);
   std::vector<int> open;
@@ -176,7 +178,7 @@ void Search::search_owned(std::span<const int> nodes, bool deeper, Context& cont
   std::vector<std::uint8_t> wanted(slots);
   for (int node : nodes) wanted[static_cast<size_t>(node)] = 1;
   std::vector<ColumnSplit> splits(slots * places);
-  owned_search_.search(level_->pairs, &Siblings::owned, wanted, deeper, rows_, *gradients_, splits, context);
+  owned_search_.search(level_->pairs, &Siblings::owned, wanted, deeper, rows_, gradients_, splits, context);
   for (int node : nodes)
     for (size_t p = 0; p < places; ++p)
       note(node, owned_search_.column(p), splits[static_cast<size_t>(node) * places + p]);
@@ -189,7 +191,7 @@ void Search::search_column(size_t column, std::span<const int> nodes, Context& c
     std::vector<GroupSearch::Piece> pieces;
     const auto wanted = static_cast<std::uint8_t>(1u << (place % kLanes));
     for (int node : nodes) pieces.push_back({&level_->nodes[static_cast<size_t>(node)], place / kLanes, wanted, {}});
-    all_search_.search_pieces(pieces, rows_, *gradients_, context);
+    all_search_.search_pieces(pieces, rows_, gradients_, context);
     for (size_t i = 0; i < nodes.size(); ++i) note(nodes[i], column, pieces[i].splits[place % kLanes]);
     return;
   }
@@ -197,7 +199,7 @@ void Search::search_column(size_t column, std::span<const int> nodes, Context& c
   for (int node : nodes) wanted[static_cast<size_t>(node)] = &level_->nodes[static_cast<size_t>(node)];
   const std::array<size_t, 1> number{static_cast<size_t>(~X_.place(column))};
   std::vector<ColumnSplit> splits(level_->nodes.size());
-  sparse_search_.search(number, wanted, *partition_, *gradients_, splits, context);
+  sparse_search_.search(number, wanted, *partition_, gradients_, splits, context);
   for (int node : nodes) note(node, column, splits[static_cast<size_t>(node)]);
 }
 
@@ -242,11 +244,12 @@ void Search::gather(size_t column, std::span<const Row> rows, std::uint8_t* out)
 LevelGroups Search::levels_of(const OpenNode& node, size_t column) const {
   std::array<std::int64_t, 2 * kMostBins> cells{};
   const Row* rows = partition_->rows(node);
+  const std::int32_t* q = of(gradients_, node).q.data();
   std::vector<std::uint8_t> bins(node.rows());
   gather(column, {rows, node.rows()}, bins.data());
   for (size_t i = 0; i < node.rows(); ++i) {
     const std::int64_t unit = weights_.unit(rows[i]);
-    cells[2 * size_t{bins[i]}] += unit * gradients_->q[rows[i]];
+    cells[2 * size_t{bins[i]}] += unit * q[rows[i]];
     cells[2 * size_t{bins[i]} + 1] += unit;
   }
   return LevelGroups(cells.data(), X_.value_bins(column), min_weight_);

@@ -17,7 +17,7 @@
 
 namespace frugal {
 
-// The nodes of one depth, left to right.
+// The nodes of one depth of all trees of an iteration, tree after tree, left to right.
 struct Level {
   std::vector<OpenNode> nodes;
   std::vector<Siblings> pairs;
@@ -30,16 +30,17 @@ struct Candidate {
 
 class Search {
  public:
-  Search(const BinnedMatrix& X, const Weights& weights, const Params& params, const Ledger& ledger, double mu);
+  Search(const BinnedMatrix& X, const Weights& weights, size_t outputs, const Params& params, const Ledger& ledger,
+         double mu);
 
-  void begin_tree(int output, const RowPartition& partition, const GridGradients& gradients, Context& context);
+  void begin_trees(const RowPartition& partition, AllGradients gradients, Context& context);
 
   // Searches a level. `deeper`: its children will be searched too. `everything`: without proofs, because every
   // column's gain is asked for.
   void level(Level& level, bool deeper, bool everything, Context& context);
   const std::vector<Candidate>& candidates(int node) const { return found_[static_cast<size_t>(node)]; }
 
-  // Whether the root of the last tree was compared on every column; if not, whether the next ones shall be.
+  // Whether the roots of the last trees were compared on every column; if not, whether the next ones shall be.
   bool looked_at_all() const { return !offered_.sampling() || offered_.all_at_root(); }
   void look_at_all(bool wanted) { offered_.look_at_all(wanted); }
 
@@ -81,11 +82,12 @@ class Search {
   void pack(Context& context);
   void draw(Context& context);
   struct Demand {
-    int node;
+    int node, output;
     double bar, weight, mean, least_weight;  // mean: magnitude of the mean gradient
   };
   std::vector<Demand> demands(std::span<const int> nodes, bool proofs, double cheapest) const;
   bool listed_may_pay(size_t number, double price, std::span<const Demand> demands) const;
+  bool root_may_pay(size_t number, double price, std::span<const Demand> demands) const;
   void price_sparse(std::span<const size_t> numbers);
   std::vector<size_t> sparse_left(std::span<const Demand> open, bool proofs, Context& context) const;
   void search_new_sparse(std::span<const int> nodes, bool everything, Context& context);
@@ -101,6 +103,7 @@ class Search {
 
   const BinnedMatrix& X_;
   const Weights& weights_;
+  size_t outputs_;
   const Params& params_;
   const Ledger& ledger_;
   double mu_, min_weight_;
@@ -113,7 +116,7 @@ class Search {
   bool packed_sparse_ = false;        // some of them are sparse
   struct Watched {                    // how many tables a tree a column costs that can't be ruled out
     float cost = 0;
-    std::uint32_t tree = 0;  // when it was last searched
+    std::uint32_t iteration = 0;  // when it was last searched
   };
   std::vector<Watched> watched_;
   std::vector<size_t> costly_, often_;  // columns that are to be packed, and those that get a copy by themselves
@@ -122,17 +125,17 @@ class Search {
   Offered offered_;
   std::vector<std::pair<size_t, double>> sparse_prices_;  // numbers of sparse columns that can be bought
   double cheapest_sparse_ = kInfinity;
-  std::pair<size_t, std::uint32_t> priced_at_{~size_t{0}, 0};  // purchases then, and the tree where it matters
-  bool measured_ = false;                                      // sparse columns, with the gradients of this tree
+  std::pair<size_t, std::uint32_t> priced_at_{~size_t{0}, 0};  // purchases then, and the iteration where it matters
+  bool measured_ = false;                                      // sparse columns, with the gradients of these trees
   bool sampled_ = false;                                       // at this level only what is offered is looked at
   RootBounds root_bounds_;
   std::unique_ptr<RowSample> sample_;
   bool sampling_ = false;
-  std::uint32_t trees_ = 0;
+  std::uint32_t iterations_ = 0;
   size_t asked_ = 0, left_ = 0;  // columns that the sample was asked about, and could not rule out
 
   const RowPartition* partition_ = nullptr;
-  const GridGradients* gradients_ = nullptr;
+  AllGradients gradients_;
   Level* level_ = nullptr;
   bool at_root_ = false;
   std::vector<std::vector<Candidate>> found_;  // by node of the level

@@ -27,13 +27,13 @@ Search::Mask Search::possible(int node, bool everything) const {
   Mask alive((places + kLanes - 1) / kLanes);
   const OpenNode& open = level_->nodes[static_cast<size_t>(node)];
   const bool proofs = screening_ && !everything;
-  const double least = bar(node), room = proofs ? room_of(open, *gradients_, weights_) : kInfinity;
+  const double least = bar(node), room = proofs ? room_of(open, of(gradients_, open), weights_) : kInfinity;
   for (size_t p = 0; p < places; ++p) {
     const size_t c = new_search().column(p);
     if (!everything) {
       if (!is_new(c)) continue;
       const double wanted = enough(c, least);
-      if (!(room > wanted) || (proofs && at_root_ && !(root_bounds_.bound(c) > wanted))) continue;
+      if (!(room > wanted) || (proofs && at_root_ && !(root_bounds_.bound(open.output, c) > wanted))) continue;
     }
     alive[p / kLanes] |= static_cast<std::uint8_t>(1u << (p % kLanes));
   }
@@ -54,13 +54,14 @@ void Search::rule_out(std::span<const int> nodes, std::vector<Mask>& alive, Cont
     asked_ += count(mask);
     questions.push_back(std::move(q));
   }
-  sample_->rule_out(questions, *gradients_, context);
+  sample_->rule_out(questions, gradients_, context);
   for (const auto& q : questions) left_ += count(*q.alive);
 }
 
 // The exact split of a column at a node.
 void Search::take(int node, size_t column, const ColumnSplit& split) {
-  if (screening_ && at_root_) root_bounds_.know(column, split.gain);
+  const int output = level_->nodes[static_cast<size_t>(node)].output;
+  if (screening_ && at_root_) root_bounds_.know(output, column, X_.categorical(column) ? split.reach : split.gain);
   if (offered_.sampling() && at_root_ && !sampled_) offered_.know(column, split.gain);
   if (!apart() || is_new(column) || first_whole_[static_cast<size_t>(node)]) note(node, column, split);
 }
@@ -70,7 +71,7 @@ void Search::search_whole(std::span<const int> nodes, const std::vector<std::uin
                           Context& context) {
   const size_t places = new_search().places();
   std::vector<ColumnSplit> splits(level_->nodes.size() * places);
-  new_search().search(level_->pairs, &Siblings::all, whole, deeper, rows_, *gradients_, splits, context);
+  new_search().search(level_->pairs, &Siblings::all, whole, deeper, rows_, gradients_, splits, context);
   for (int node : nodes)
     for (size_t p = 0; p < places && whole[static_cast<size_t>(node)]; ++p)
       take(node, new_search().column(p), splits[static_cast<size_t>(node) * places + p]);
@@ -99,7 +100,7 @@ void Search::search_some(std::span<const int> nodes, const std::vector<Mask>& al
       pieces.push_back({open, g, wanted, {}});
       node_of.push_back(node);
     }
-  search.search_pieces(pieces, rows_, *gradients_, context);
+  search.search_pieces(pieces, rows_, gradients_, context);
   for (size_t i = 0; i < pieces.size(); ++i)
     for (size_t lane = 0; lane < kLanes; ++lane)
       if ((pieces[i].wanted >> lane) & 1) {
@@ -107,7 +108,7 @@ void Search::search_some(std::span<const int> nodes, const std::vector<Mask>& al
         take(node_of[i], c, pieces[i].splits[lane]);
         watch(c, pieces[i].node->rows());
       }
-  flat_search_.search_pieces(flat, rows_, *gradients_, context);
+  flat_search_.search_pieces(flat, rows_, gradients_, context);
   for (size_t i = 0; i < flat.size(); ++i) {
     const size_t c = flat_search_.column(flat[i].group);
     take(node_of_flat[i], c, flat[i].splits[0]);
@@ -135,14 +136,21 @@ void Search::search_new(std::span<const int> nodes, bool deeper, Way way, Contex
 
 // One side of a split on a sparse column has none but listed rows, so that it can't gain more than those could alone.
 bool Search::listed_may_pay(size_t number, double price, std::span<const Demand> demands) const {
-  const SparseSearch::Listed& listed = sparse_search_.listed(number);
-  const double length = std::sqrt(listed.squares), root = std::sqrt(listed.weight);
   for (const Demand& d : demands) {
+    const SparseSearch::Listed& listed = sparse_search_.listed(d.output, number);
+    const double length = std::sqrt(listed.squares), root = std::sqrt(listed.weight);
     const double most = (length + root * d.mean) * kSafe;
     const double rest = std::max(d.weight - listed.weight, d.least_weight);
     if (0.5 * most * most * (d.weight / rest) * kSafe > d.bar + price) return true;
   }
   return false;
+}
+
+// What the column gained at earlier roots, and how far gradients have moved since.
+bool Search::root_may_pay(size_t number, double price, std::span<const Demand> demands) const {
+  const size_t column = X_.sparse_column(number);
+  return std::any_of(demands.begin(), demands.end(),
+                     [&](const Demand& d) { return root_bounds_.bound(d.output, column) > d.bar + price; });
 }
 
 // The nodes that have room for a new column at all, by what it would have to gain there.
@@ -152,9 +160,9 @@ std::vector<Search::Demand> Search::demands(std::span<const int> nodes, bool pro
   for (int node : nodes) {
     const OpenNode& open = level_->nodes[static_cast<size_t>(node)];
     const double own = bar(node), mean = static_cast<double>(open.gradient) / static_cast<double>(open.weight);
-    if (proofs && !(room_of(open, *gradients_, weights_) > own + cheapest)) continue;
-    out.push_back({node, own, scaled(static_cast<double>(open.weight), -weights_.shift),
-                   std::abs(scaled(mean, -gradients_->shift)), least});
+    if (proofs && !(room_of(open, of(gradients_, open), weights_) > own + cheapest)) continue;
+    out.push_back({node, open.output, own, scaled(static_cast<double>(open.weight), -weights_.shift),
+                   std::abs(scaled(mean, -of(gradients_, open).shift)), least});
   }
   return out;
 }
@@ -162,8 +170,8 @@ std::vector<Search::Demand> Search::demands(std::span<const int> nodes, bool pro
 // What sparse columns that are not owned cost, until somebody buys something or others are offered.
 void Search::price_sparse(std::span<const size_t> numbers) {
   const size_t bought = ledger_.purchases().size();
-  if (priced_at_ == std::pair(bought, sampled_ ? trees_ : 0)) return;
-  priced_at_ = {bought, sampled_ ? trees_ : 0};
+  if (priced_at_ == std::pair(bought, sampled_ ? iterations_ : 0)) return;
+  priced_at_ = {bought, sampled_ ? iterations_ : 0};
   sparse_prices_.clear();
   cheapest_sparse_ = kInfinity;
   for (size_t s : numbers) {
@@ -183,8 +191,7 @@ std::vector<size_t> Search::sparse_left(std::span<const Demand> open, bool proof
       count, 256, at_root_ ? 4.0 : 6.0 * static_cast<double>(open.size()), [&](size_t begin, size_t end, size_t) {
         for (size_t i = begin; i < end; ++i) {
           const auto& [s, price] = sparse_prices_[i];
-          alive[i] = !proofs || (at_root_ ? root_bounds_.bound(X_.sparse_column(s)) > open[0].bar + price
-                                          : listed_may_pay(s, price, open));
+          alive[i] = !proofs || (at_root_ ? root_may_pay(s, price, open) : listed_may_pay(s, price, open));
         }
       });
   std::vector<size_t> columns;
@@ -201,7 +208,7 @@ void Search::search_new_sparse(std::span<const int> nodes, bool everything, Cont
   const std::vector<Demand> open = demands(nodes, proofs, everything ? -kInfinity : cheapest_sparse_);
   if (open.empty()) return;
   if (proofs && !at_root_ && !measured_) {
-    sparse_search_.measure(numbers, *gradients_, context);
+    sparse_search_.measure(numbers, gradients_, context);
     measured_ = true;
   }
   const auto columns =
@@ -211,7 +218,7 @@ void Search::search_new_sparse(std::span<const int> nodes, bool everything, Cont
   std::vector<const OpenNode*> wanted(slots, nullptr);
   for (const Demand& d : open) wanted[static_cast<size_t>(d.node)] = &level_->nodes[static_cast<size_t>(d.node)];
   std::vector<ColumnSplit> splits(columns.size() * slots);
-  sparse_search_.search(columns, wanted, *partition_, *gradients_, splits, context);
+  sparse_search_.search(columns, wanted, *partition_, gradients_, splits, context);
   for (size_t i = 0; i < columns.size(); ++i)
     for (const Demand& d : open)
       take(d.node, X_.sparse_column(columns[i]), splits[i * slots + static_cast<size_t>(d.node)]);

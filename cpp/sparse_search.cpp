@@ -16,22 +16,29 @@ SparseSearch::SparseSearch(const BinnedMatrix& X, const Weights& weights, double
   }
 }
 
-void SparseSearch::measure(std::span<const size_t> numbers, const GridGradients& gradients, Context& context) {
-  measured_.resize(X_.sparse());
+void SparseSearch::measure(std::span<const size_t> numbers, AllGradients gradients, Context& context) {
+  measured_.resize(gradients.size());
+  for (size_t k = 0; k < gradients.size(); ++k) measure_output(numbers, gradients[k], measured_[k], context);
+}
+
+void SparseSearch::measure_output(std::span<const size_t> numbers, const GridGradients& gradients,
+                                  std::vector<Listed>& out, Context& context) const {
+  out.resize(X_.sparse());
   double work = 0;
   for (size_t s : numbers) work += static_cast<double>(X_.listed(s).rows.size());
-  const double scale = scaled(1.0, -gradients.shift), weight_scale = scaled(1.0, -weights_.shift);
   constexpr size_t kBlock = 64;
   const size_t count = numbers.size();
   context.parallel_for((count + kBlock - 1) / kBlock, work, [&](size_t block, int) {
     for (size_t i = block * kBlock; i < std::min(count, (block + 1) * kBlock); ++i) {
-      double weight = 0.0, squares = 0.0;
+      std::int64_t weight = 0;
+      Wide squares = 0;
       for (Row row : X_.listed(numbers[i]).rows) {
-        const double g = gradients.q[row] * scale, unit = static_cast<double>(weights_.unit(row));
+        const std::int64_t unit = weights_.unit(row), q = gradients.q[row];
         weight += unit;
-        squares += unit * (g * g);
+        squares += Wide{unit} * (q * q);
       }
-      measured_[numbers[i]] = {weight * weight_scale, squares * weight_scale};
+      out[numbers[i]] = {scaled(static_cast<double>(weight), -weights_.shift),
+                         scaled(static_cast<double>(squares), -2 * gradients.shift - weights_.shift)};
     }
   });
 }
@@ -104,10 +111,22 @@ void SparseSearch::search_column(size_t number, const std::vector<const OpenNode
 }
 
 void SparseSearch::search(std::span<const size_t> columns, const std::vector<const OpenNode*>& nodes,
-                          const RowPartition& partition, const GridGradients& gradients, std::span<ColumnSplit> splits,
+                          const RowPartition& partition, AllGradients gradients, std::span<ColumnSplit> splits,
                           Context& context) {
   std::fill(splits.begin(), splits.end(), ColumnSplit{});
   if (columns.empty()) return;
+  for (size_t k = 0; k < gradients.size(); ++k) {  // a row is in one node of each output
+    std::vector<const OpenNode*> own(nodes);
+    for (const OpenNode*& node : own)
+      if (node && node->output != static_cast<int>(k)) node = nullptr;
+    if (std::any_of(own.begin(), own.end(), [](const OpenNode* node) { return node != nullptr; }))
+      search_output(columns, own, partition, gradients[k], splits, context);
+  }
+}
+
+void SparseSearch::search_output(std::span<const size_t> columns, const std::vector<const OpenNode*>& nodes,
+                                 const RowPartition& partition, const GridGradients& gradients,
+                                 std::span<ColumnSplit> splits, Context& context) {
   placed_.assign(X_.rows(), Placed{});
   std::vector<double> factors(nodes.size());
   for (size_t slot = 0; slot < nodes.size(); ++slot) {

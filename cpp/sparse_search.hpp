@@ -20,13 +20,13 @@ class SparseSearch {
   struct Listed {
     double weight = 0.0, squares = 0.0;
   };
-  void measure(std::span<const size_t> numbers, const GridGradients& gradients, Context& context);
-  const Listed& listed(size_t number) const { return measured_[number]; }
+  void measure(std::span<const size_t> numbers, AllGradients gradients, Context& context);
+  const Listed& listed(int output, size_t number) const { return measured_[static_cast<size_t>(output)][number]; }
 
   // Splits of some columns (numbers among the sparse ones): splits[i * slots + slot] for columns[i]. `nodes` has
   // nullptr at slots that are not wanted.
   void search(std::span<const size_t> columns, const std::vector<const OpenNode*>& nodes, const RowPartition& partition,
-              const GridGradients& gradients, std::span<ColumnSplit> splits, Context& context);
+              AllGradients gradients, std::span<ColumnSplit> splits, Context& context);
 
  private:
   // The node of a row, if any, and its gradient.
@@ -34,6 +34,11 @@ class SparseSearch {
     std::int32_t slot = -1, q = 0;
   };
 
+  void search_output(std::span<const size_t> columns, const std::vector<const OpenNode*>& nodes,
+                     const RowPartition& partition, const GridGradients& gradients, std::span<ColumnSplit> splits,
+                     Context& context);
+  void measure_output(std::span<const size_t> numbers, const GridGradients& gradients, std::vector<Listed>& out,
+                      Context& context) const;
   template <bool Packed>
   void add_up(const BinnedMatrix::SparseColumn& column, size_t first, size_t count, size_t words,
               std::int64_t* cells) const;
@@ -48,7 +53,7 @@ class SparseSearch {
   double min_weight_;
   std::vector<size_t> worth_searching_;
   std::vector<Placed> placed_;
-  std::vector<Listed> measured_;
+  std::vector<std::vector<Listed>> measured_;  // by output
 };
 
 }  // namespace frugal

@@ -48,11 +48,14 @@ struct ColumnSplit {
   double gain = -1.0;  // not positive: no split is allowed
   std::uint16_t bin = 0;
   MissingSide missing = MissingSide::unseen;
+  // Categorical columns, at the root: at least what any two sets of levels could gain there, were no side too light.
+  float reach = 0.0f;
 };
 
-// A node that may still be split. Its rows are [begin, end) of one of the row partition's two lists.
+// A node that may still be split. Its rows are [begin, end) of one of the row partition's two lists for its output.
 struct OpenNode {
-  int id = 0;  // place in the tree
+  int output = 0;  // whose tree it is in
+  int id = 0;      // place in the tree
   Row begin = 0, end = 0;
   int list = 0;
   std::int64_t weight = 0;    // exact sum over the rows, in fixed-point units

@@ -120,13 +120,16 @@ class LogLoss:
 
     def start(self, y, units):
         ones = sum(u for u, v in zip(units, y) if v == 1)
-        return [float(log(float(ones) / float(sum(units) - ones))[0])]
+        zeros = sum(units) - ones
+        odds = float(log(float(max(ones, zeros)) / float(min(ones, zeros)))[0])
+        return [odds if ones >= zeros else -odds]
 
     def derivatives(self, y, raw):
         e = exp(-np.abs(raw[0]))
         most = 1.0 / (1.0 + e)
         least = e * most
-        return [y - np.where(raw[0] > 0, most, least)], [most * least]
+        one, zero = np.where(raw[0] > 0, most, least), np.where(raw[0] > 0, least, most)
+        return [np.where(y == 1, zero, -one)], [most * least]  # swapped classes swap signs, to the bit
 
     def values(self, y, raw):
         f = raw[0]
@@ -147,10 +150,10 @@ class Multinomial:
 
     def _log_sum(self, raw):
         top = np.max(raw, axis=0)
-        total = np.zeros(raw.shape[1])
+        total = np.zeros(raw.shape[1], dtype=np.int64)  # as whole numbers: the order of classes does not matter
         for k in range(self.outputs):
-            total = total + exp(raw[k] - top)
-        return top + log(total)
+            total = total + np.rint(exp(raw[k] - top) * 2.0**50).astype(np.int64)
+        return top + log(total.astype(float) * 2.0**-50)
 
     def derivatives(self, y, raw):
         log_sum = self._log_sum(raw)
@@ -369,6 +372,7 @@ class Options:
 @dataclass
 class Node:
     rows: np.ndarray  # which training rows are here (mask)
+    output: int = 0  # whose tree this is
     feature: int = -1
     threshold: float = inf
     levels_left: frozenset | None = None  # bins of a categorical column that go left
@@ -404,9 +408,10 @@ class Data:
 
 
 def split_gain(gl, wl, gr, wr, factor):
-    """1/2 (GL^2/WL + GR^2/WR - G^2/W), in a form without cancellation that treats both sides alike."""
-    numerator = gl * wr - gr * wl
-    return (numerator * numerator) / (wl * wr) * factor
+    """1/2 (GL^2/WL + GR^2/WR - G^2/W), in a form that treats both sides alike. Whole numbers in: products are exact
+    and rounded once, so that what cancels cancels to zero."""
+    numerator = float(gl * wr) - float(gr * wl)
+    return (numerator * numerator) / (float(wl) * float(wr)) * factor
 
 
 def best_split_of_column(data, q, factor, rows, f, min_weight):
@@ -426,7 +431,7 @@ def best_split_of_column(data, q, factor, rows, f, min_weight):
                 continue
             gl = sum(data.units[i] * q[i] for i in np.flatnonzero(left))
             gr = sum(data.units[i] * q[i] for i in np.flatnonzero(right))
-            gain = split_gain(float(gl), float(wl), float(gr), float(wr), factor)
+            gain = split_gain(gl, wl, gr, wr, factor)
             if gain > 0 and (best is None or gain > best.gain):
                 if not (rows & missing).any():  # nothing learned about missing: the heavier side
                     missing_side = wl >= wr
@@ -464,7 +469,7 @@ def best_split_of_levels(data, q, factor, rows, f, min_weight):
             if wl < min_weight or wr < min_weight:
                 continue
             gl, gr = (sum(data.units[i] * q[i] for i in np.flatnonzero(side)) for side in (left, right))
-            gain = split_gain(float(gl), float(wl), float(gr), float(wr), factor)
+            gain = split_gain(gl, wl, gr, wr, factor)
             if gain > 0 and (best is None or gain > best.gain):
                 missing_side = missing_left if (rows & missing).any() else wl >= wr
                 absent = set(data.level_bins[f].values()) - {b for bins in members for b in bins}
@@ -505,13 +510,17 @@ def best_of_level(open_nodes, splits, ledger, mu, stop):
     return i, s
 
 
-def grow(data, q, shift, ledger, mu, options, purchases):
-    """One tree, level by level; purchases change the prices for the rest of this very tree."""
-    root = Node(np.ones(len(data.y), bool))
-    level, root_splits = [root], None
+def grow(data, gradients, ledger, mu, options, purchases):
+    """The trees of all outputs side by side, level by level, so that the order of outputs decides nothing.
+
+    ``gradients``: for each output the integers and their exponent. Purchases change the prices for the rest of these
+    very trees. Returns the roots and, for each, the best raw split of every column.
+    """
+    roots = [Node(np.ones(len(data.y), bool), output=k) for k in range(len(gradients))]
+    level, root_splits = list(roots), None
     for _ in range(options.max_depth):
-        splits = [column_splits(data, q, shift, node.rows, options) for node in level]
-        root_splits = root_splits or splits[0]
+        splits = [column_splits(data, *gradients[node.output], node.rows, options) for node in level]
+        root_splits = root_splits or splits
         open_nodes, chosen = list(range(len(level))), {}
         while open_nodes:
             found = best_of_level(open_nodes, splits, ledger, mu, options.stop)
@@ -533,11 +542,11 @@ def grow(data, q, shift, ledger, mu, options, purchases):
                     s.gain,
                 )
                 node.levels_left = s.levels_left
-                node.children = (Node(s.left), Node(node.rows & ~s.left))
+                node.children = (Node(s.left, output=node.output), Node(node.rows & ~s.left, output=node.output))
         level = [child for node in level if node.children for child in node.children]
         if not level:
             break
-    return root, root_splits
+    return roots, root_splits
 
 
 def breadth_first(root):
@@ -596,6 +605,24 @@ def half_variance(q, shift, units, unit_shift):
     return ldexp(float(s2 * w - s1 * s1), -2 * shift - unit_shift) / float(w) * 0.5
 
 
+def settled(data, roots, before, now):
+    """After an iteration without a split: do its constants leave the differences of gradients as they were, to 1 %?"""
+    if all(root.value == 0 for root in roots):
+        return True
+    for (old, old_shift), (new, new_shift) in zip(before, now):
+        if not any(new):
+            continue
+        if len(set(new)) == 1:
+            return False
+        changes = [Fraction(b) / Fraction(2) ** new_shift - Fraction(a) / Fraction(2) ** old_shift for a, b in zip(old, new)]
+        total = sum(data.units)
+        mean = sum(u * c for u, c in zip(data.units, changes)) / total
+        move = sum(u * (c - mean) ** 2 for u, c in zip(data.units, changes)) / Fraction(2) ** data.unit_shift
+        if move > Fraction(1e-4) * 2 * Fraction(half_variance(new, new_shift, data.units, data.unit_shift)):
+            return False
+    return True
+
+
 def mean_loss(loss, data, raw):
     values = loss.values(data.y, raw)
     return float(np.dot(values, np.array(data.units, dtype=float)) / sum(data.units))
@@ -607,34 +634,38 @@ def fit(X, y, options, loss, weights=None):
     rules = options.rules or [fixed_prices([1.0] * d if options.prices is None else options.prices)]
     ledger = Ledger(rules, options.budget)
     first_prices = [ledger.price(f) for f in range(d)]
-    start = loss.start(data.y, data.units)
-    if options.init == "zero":
-        start = [0.0] * loss.outputs
-    raw = np.repeat(np.array(start)[:, None], len(data.y), axis=1)
+    best = loss.start(data.y, data.units)
+    start = [0.0] * loss.outputs if options.init == "zero" else best
+
+    def gradients_at(raw):
+        return [integers(g, GRADIENT_BITS) for g in loss.derivatives(data.y, raw)[0]]
+
+    at_best = np.repeat(np.array(best)[:, None], len(data.y), axis=1)
     impurity = 0.0
-    for g in loss.derivatives(data.y, raw)[0]:
-        q, shift = integers(g, GRADIENT_BITS)
-        impurity += half_variance(q, shift, data.units, data.unit_shift)
+    for part in sorted(half_variance(q, shift, data.units, data.unit_shift) for q, shift in gradients_at(at_best)):
+        impurity += part
+    raw = np.repeat(np.array(start)[:, None], len(data.y), axis=1)
     mu = options.mu * impurity if options.mu_unit == "share" else options.mu
     model = Model(
         start, [], ledger.owned, [], raw, mu, 0.0, impurity, [mean_loss(loss, data, raw)], False, data.level_bins
     )
-    for iteration in range(options.max_iter):
+    opening = True  # nothing has been split so far
+    for _ in range(options.max_iter):
         gs, hs = loss.derivatives(data.y, raw)
-        trees, purchases = [], []
-        for k in range(loss.outputs):
-            q, shift = integers(gs[k], GRADIENT_BITS)
-            root, root_splits = grow(data, q, shift, ledger, mu, options, purchases)
-            if iteration == 0:
-                ratios = [
-                    s.gain / first_prices[s.feature]
-                    for s in root_splits
-                    if s is not None and 0 < first_prices[s.feature] < inf
-                    if first_prices[s.feature] <= options.budget * (1.0 + 1e-9)
-                ]
-                model.mu_max = max([model.mu_max, *ratios])
+        gradients, purchases = gradients_at(raw), []
+        trees, root_splits = grow(data, gradients, ledger, mu, options, purchases)
+        if opening:
+            ratios = [
+                s.gain / first_prices[s.feature]
+                for splits in root_splits
+                for s in splits
+                if s is not None and 0 < first_prices[s.feature] < inf
+                if first_prices[s.feature] <= options.budget * (1.0 + 1e-9)
+            ]
+            model.mu_max = max([model.mu_max, *ratios])
+        opening = opening and all(not root.children for root in trees)
+        for k, root in enumerate(trees):
             set_leaf_values(data, root, gs[k], hs[k], raw[k], loss, options)
-            trees.append(root)
         for k, root in enumerate(trees):
             for node in breadth_first(root):
                 if not node.children:
@@ -642,7 +673,7 @@ def fit(X, y, options, loss, weights=None):
         model.trees.append(trees)
         model.purchases.append(purchases)
         model.train_loss.append(mean_loss(loss, data, raw))
-        if all(not root.children for root in trees):
+        if all(not root.children for root in trees) and settled(data, trees, gradients, gradients_at(raw)):
             model.converged = True
             break
     if options.mu_unit == "share" and impurity > 0:

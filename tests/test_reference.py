@@ -221,7 +221,7 @@ def test_tie_goes_to_the_lower_threshold_and_missing_right():
 def test_reference_gain_is_the_textbook_formula():
     rng = np.random.default_rng(0)
     for _ in range(100):
-        gl, gr = rng.normal(size=2) * 100
-        wl, wr = rng.integers(1, 100, 2).astype(float)
+        gl, gr = (int(v) for v in rng.integers(-100, 100, 2))
+        wl, wr = (int(v) for v in rng.integers(1, 100, 2))
         textbook = 0.5 * (gl**2 / wl + gr**2 / wr - (gl + gr) ** 2 / (wl + wr))
         assert reference.split_gain(gl, wl, gr, wr, 0.5 / (wl + wr)) == pytest.approx(textbook, rel=1e-9, abs=1e-9)
