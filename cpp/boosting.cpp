@@ -92,7 +92,7 @@ class Booster {
     // Far from the best constant, losses with straight arms have equal gradients: no scale to measure mu by.
     spread(params_.init == Init::prior ? start : best, rows(), raw_);
     set_mu();
-    if (params_.init == Init::zero) spread(start, rows(), raw_);
+    if (params_.init == Init::zero) leave_best(start);
     if (!from.start.empty()) raw_ = from.raw;
     if (validation_) spread(start, validation_->target.rows(), validation_raw_);
     if (validation_ && !from.start.empty()) validation_raw_ = from.validation_raw;
@@ -101,6 +101,20 @@ class Booster {
   static void spread(const std::vector<double>& start, size_t rows, std::vector<double>& raw) {
     raw.clear();
     for (double s : start) raw.insert(raw.end(), rows, s);
+  }
+
+  // From the best constant to another start. Where splits gain something else there, what they gain at the best
+  // constant counts for mu_max too: that is where constants lead, and something may be bought on the way.
+  void leave_best(const std::vector<double>& start) {
+    before_ = gradients_;
+    spread(start, rows(), raw_);
+    loss_.mean(train_.target, raw_.data(), context_);
+    derive_all();
+    if (opening_ && !alike())
+      Grower(train_.X, *train_.target.weights, before_.size(), params_, ledger_, out_.mu)
+          .look(before_, context_, root_gain_);
+    before_.clear();
+    derived_ = false;
   }
 
   // mu in absolute units; a share refers to the impurity of the gradients at the best constant, outputs added, the
@@ -197,6 +211,11 @@ class Booster {
   bool settled() {
     if (!moved_) return true;
     derive_all();
+    return alike();
+  }
+
+  // Whether the gradients differ between rows, and in the same way as those before.
+  bool alike() {
     for (size_t k = 0; k < gradients_.size(); ++k) {
       const GridGradients& now = gradients_[k];
       if (now.lowest == 0 && now.highest == 0) continue;

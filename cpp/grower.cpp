@@ -177,6 +177,23 @@ Level Grower::children(const Level& level, const std::vector<Offer>& chosen,
   return next;
 }
 
+void Grower::raise(std::vector<double>& root_gains, size_t roots) const {
+  for (size_t i = 0; i < roots; ++i)
+    for (const Candidate& found : search_.candidates(static_cast<int>(i))) {
+      double& most = root_gains[static_cast<size_t>(found.column)];
+      most = std::max(most, found.split.gain);
+    }
+}
+
+void Grower::look(AllGradients gradients, Context& context, std::vector<double>& root_gains) {
+  std::vector<Tree> trees(gradients.size());
+  partition_.reset(context);
+  search_.begin_trees(partition_, gradients, context);
+  Level level = roots(trees, gradients);
+  search_.level(level, false, true, context);
+  raise(root_gains, level.nodes.size());
+}
+
 std::vector<Tree> Grower::grow(AllGradients gradients, Context& context, std::vector<double>* root_gains) {
   std::vector<Tree> trees(gradients.size());
   for (auto& leaves : leaves_) leaves.clear();
@@ -188,11 +205,7 @@ std::vector<Tree> Grower::grow(AllGradients gradients, Context& context, std::ve
     if (depth < params_.max_depth) {
       const bool everything = depth == 0 && root_gains;
       search_.level(level, depth + 1 < params_.max_depth, everything, context);
-      for (size_t i = 0; everything && i < level.nodes.size(); ++i)
-        for (const Candidate& found : search_.candidates(static_cast<int>(i))) {
-          double& most = (*root_gains)[static_cast<size_t>(found.column)];
-          most = std::max(most, found.split.gain);
-        }
+      if (everything) raise(*root_gains, level.nodes.size());
       chosen = choose(level.nodes.size(), context);
     }
     std::vector<ChosenSplit> splits = part(level, chosen, context);

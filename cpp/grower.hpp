@@ -25,6 +25,9 @@ class Grower {
   // `root_gains`, where given, is raised to the best raw gain of every column at any root.
   std::vector<Tree> grow(AllGradients gradients, Context& context, std::vector<double>* root_gains = nullptr);
 
+  // The root gains alone: nothing is split or bought.
+  void look(AllGradients gradients, Context& context, std::vector<double>& root_gains);
+
   bool looked_at_all() const { return search_.looked_at_all(); }
   void look_at_all(bool wanted) { search_.look_at_all(wanted); }
 
@@ -41,6 +44,7 @@ class Grower {
   };
 
   Level roots(std::vector<Tree>& trees, AllGradients gradients) const;
+  void raise(std::vector<double>& root_gains, size_t roots) const;
   Offer best_offer(int node) const;
   static bool better(const Offer& a, const Offer& b);
   bool pays(const Offer& offer) const;

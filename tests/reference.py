@@ -78,6 +78,17 @@ def integers(values, bits):
     return [int(v) for v in np.rint(np.ldexp(values, shift))], shift
 
 
+def relative_weights(weights):
+    """Weights with a mean below 1 that are no numbers of equal rows are relative: they get a mean of 1."""
+    counting = [float(w) for w in weights if w > 0]
+    mean = float(sum(map(Fraction, counting))) / len(counting)
+    if len(set(counting)) == 1:
+        mean = counting[0]
+    if mean >= 1 or all(w == int(w) for w in counting):
+        return np.asarray(weights, dtype=float)
+    return np.asarray(weights, dtype=float) / mean
+
+
 def weight_units(weights, n):
     """Weights as integers and their exponent; without weights every row counts 1."""
     if weights is None:
@@ -397,9 +408,10 @@ class Data:
     def __init__(self, X, y, weights, max_bins, categorical=()):
         keep = np.ones(len(y), bool)
         if weights is not None:  # rows so light that they are none beside the others are left out
-            keep = np.array(weight_units(np.asarray(weights, dtype=float), len(y))[0]) > 0
+            weights = relative_weights(weights)
+            keep = np.array(weight_units(weights, len(y))[0]) > 0
         self.X, self.y = np.asarray(X, dtype=float)[keep], np.asarray(y, dtype=float)[keep]
-        weights = None if weights is None else np.asarray(weights, dtype=float)[keep]
+        weights = None if weights is None or (weights == 1).all() else weights[keep]
         self.units, self.unit_shift = weight_units(weights, len(self.y))
         self.level_bins = {f: bins_of_levels(self.X[:, f], self.units, max_bins) for f in categorical}
         for f, bins in self.level_bins.items():
@@ -607,14 +619,18 @@ def half_variance(q, shift, units, unit_shift):
 
 def settled(data, roots, before, now):
     """After an iteration without a split: do its constants leave the differences of gradients as they were, to 1 %?"""
-    if all(root.value == 0 for root in roots):
-        return True
+    return all(root.value == 0 for root in roots) or alike(data, before, now)
+
+
+def alike(data, before, now):
+    """Do the gradients differ between rows, and in the same way as those before?"""
     for (old, old_shift), (new, new_shift) in zip(before, now):
         if not any(new):
             continue
         if len(set(new)) == 1:
             return False
-        changes = [Fraction(b) / Fraction(2) ** new_shift - Fraction(a) / Fraction(2) ** old_shift for a, b in zip(old, new)]
+        step, old_step = Fraction(2) ** -new_shift, Fraction(2) ** -old_shift
+        changes = [b * step - a * old_step for a, b in zip(old, new)]
         total = sum(data.units)
         mean = sum(u * c for u, c in zip(data.units, changes)) / total
         move = sum(u * (c - mean) ** 2 for u, c in zip(data.units, changes)) / Fraction(2) ** data.unit_shift
@@ -640,6 +656,14 @@ def fit(X, y, options, loss, weights=None):
     def gradients_at(raw):
         return [integers(g, GRADIENT_BITS) for g in loss.derivatives(data.y, raw)[0]]
 
+    def ratios_of(splits):
+        return [
+            s.gain / first_prices[s.feature]
+            for s in splits
+            if s is not None and 0 < first_prices[s.feature] < inf
+            if first_prices[s.feature] <= options.budget * (1.0 + 1e-9)
+        ]
+
     at_best = np.repeat(np.array(best)[:, None], len(data.y), axis=1)
     impurity = 0.0
     for part in sorted(half_variance(q, shift, data.units, data.unit_shift) for q, shift in gradients_at(at_best)):
@@ -649,20 +673,18 @@ def fit(X, y, options, loss, weights=None):
     model = Model(
         start, [], ledger.owned, [], raw, mu, 0.0, impurity, [mean_loss(loss, data, raw)], False, data.level_bins
     )
+    if options.init == "zero" and not alike(data, gradients_at(at_best), gradients_at(raw)):
+        # Constants lead to the best one, and something may be bought on the way.
+        for q, shift in gradients_at(at_best):
+            splits = column_splits(data, q, shift, np.ones(len(data.y), bool), options)
+            model.mu_max = max([model.mu_max, *ratios_of(splits)])
     opening = True  # nothing has been split so far
     for _ in range(options.max_iter):
         gs, hs = loss.derivatives(data.y, raw)
         gradients, purchases = gradients_at(raw), []
         trees, root_splits = grow(data, gradients, ledger, mu, options, purchases)
-        if opening:
-            ratios = [
-                s.gain / first_prices[s.feature]
-                for splits in root_splits
-                for s in splits
-                if s is not None and 0 < first_prices[s.feature] < inf
-                if first_prices[s.feature] <= options.budget * (1.0 + 1e-9)
-            ]
-            model.mu_max = max([model.mu_max, *ratios])
+        if opening and root_splits:
+            model.mu_max = max([model.mu_max, *(ratio for splits in root_splits for ratio in ratios_of(splits))])
         opening = opening and all(not root.children for root in trees)
         for k, root in enumerate(trees):
             set_leaf_values(data, root, gs[k], hs[k], raw[k], loss, options)

@@ -28,7 +28,7 @@ def fit_average(task: Task, models: int, seed: int, observer: Observer | None, t
     one = replace(task.params, max_iter=1, early_stopping=False)
     start = boost(replace(task, params=one), None, None, threads).ensemble.start
     repeats = -(-models // 5)
-    folds = [fold for r in range(repeats) for fold in deal(task.train.y, 5, seed + r)][:models]
+    folds = [fold for r in range(repeats) for fold in deal(task.train.y, task.outputs, 5, seed + r)][:models]
     works = [partial(_fit, task, train, held, start, observer) for train, held in folds]
     return _mean(side_by_side(works, threads), task, threads)
 

@@ -28,6 +28,7 @@ from frugalboost._docs import fill_in
 from frugalboost.base import Checked, GBFSBase, unchanged_on_error
 from frugalboost.data import check_weights
 from frugalboost.estimators import GBFSClassifier, GBFSRegressor
+from frugalboost.folds import by_appearance
 from frugalboost.notebook import Shown
 from frugalboost.path import Course, check_mus, check_numbers, make_estimator, mu_grid, score_name
 from frugalboost.scoring import Scorer
@@ -187,7 +188,10 @@ class GBFSCVBase(Shown, Selector, MetaEstimatorMixin, BaseEstimator):  # type: i
             kind = StratifiedShuffleSplit if is_classifier(self) else ShuffleSplit
             cv = kind(5, test_size=0.2, random_state=seed)
         splitter = check_cv(cv, y, classifier=is_classifier(self))
-        splits = list(splitter.split(np.zeros(len(checked.train)), np.asarray(y), groups))
+        labels = np.asarray(y)
+        if isinstance(splitter, StratifiedShuffleSplit):  # it would draw class after class, in the order of their names
+            labels = by_appearance(labels)
+        splits = list(splitter.split(np.zeros(len(checked.train)), labels, groups))
         if not splits:
             raise ValueError("cv gives no splits. A generator can be used only once: make it a list.")
         places = np.arange(len(checked.train))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -39,9 +40,31 @@ def check_weights(sample_weight: Any, X: Table, what: str = "sample_weight") -> 
     return None if (weights == 1).all() else weights
 
 
+def with_mean_one(weights: Floats | None) -> Floats | None:
+    """Bring relative weights to a mean of 1: those whose mean is below it and that are no numbers of equal rows.
+
+    A sum of 1, as surveys and AdaBoost give it, would be less than a leaf needs. Rows that do not count are left out
+    of the mean, so that they change nothing.
+    """
+    if weights is None:
+        return None
+    counting = weights[weights > 0]
+    least, most = float(counting.min()), float(counting.max())
+    mean = least if least == most else math.fsum(counting.tolist()) / len(counting)  # exact in any order of rows
+    if not mean < 1 or (counting == np.floor(counting)).all():
+        return weights
+    relative = weights / mean
+    return None if (relative == 1).all() else relative
+
+
 def check_y(y: Any) -> Floats:
     """Return a target of numbers."""
-    target: Floats = _check_y(y, y_numeric=True, estimator=None).astype(np.float64)
+    target: Floats = _check_y(y, y_numeric=True, estimator=None).astype(np.float64) + 0.0  # no negative zeros
+    if len(target) and not target.max() / 4 - target.min() / 4 < np.finfo(np.float64).max / 4:
+        raise ValueError(
+            f"y has values from {target.min():g} to {target.max():g}: their differences are larger than a number can "
+            "be. Rescale y."
+        )
     return target
 
 

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_consistent_length
 from frugalboost._docs import shared_descriptions
 from frugalboost.base import Checked, GBFSBase, unchanged_on_error
 from frugalboost.costs import Costs
-from frugalboost.data import check_weights, check_y, check_y_classes, that_count
+from frugalboost.data import check_weights, check_y, check_y_classes, that_count, with_mean_one
 from frugalboost.losses import CLASSIFICATION, REGRESSION, BuiltIn, Loss
 from frugalboost.rows import Rows
 from frugalboost.tables import Table
@@ -123,7 +123,8 @@ class GBFSClassifier(ClassifierMixin, GBFSBase):  # type: ignore[misc]
         y : array-like of shape (n_samples,), or str
             Class labels. The name of their column, where X is read from files; None, where it comes in batches.
         sample_weight : array-like of shape (n_samples,) or str, default=None
-            A weight of k counts as k equal rows. The name of a column, where X is read from files.
+            A weight of k counts as k equal rows. Weights with a mean below 1 that are not whole numbers are relative:
+            they are brought to a mean of 1. The name of a column, where X is read from files.
         X_val, y_val : default=None
             Rows for the validation loss, instead of setting some aside.
         sample_weight_val : array-like, default=None
@@ -175,6 +176,7 @@ class GBFSClassifier(ClassifierMixin, GBFSBase):  # type: ignore[misc]
         if self.class_weight is not None:
             by_class = compute_sample_weight(self.class_weight, y)
             weights = check_weights(by_class if weights is None else by_class * weights, X, "class_weight")
+        weights = with_mean_one(weights)
         if weights is not None and len(np.unique(y[that_count(weights)])) < 2:
             raise ValueError("Only one class has rows with a positive weight; a classifier needs at least two classes.")
         return weights
@@ -452,7 +454,8 @@ class GBFSRegressor(RegressorMixin, GBFSBase):  # type: ignore[misc]
         y : array-like of shape (n_samples,), or str
             Numbers to predict. The name of their column, where X is read from files; None, where it comes in batches.
         sample_weight : array-like of shape (n_samples,) or str, default=None
-            A weight of k counts as k equal rows. The name of a column, where X is read from files.
+            A weight of k counts as k equal rows. Weights with a mean below 1 that are not whole numbers are relative:
+            they are brought to a mean of 1. The name of a column, where X is read from files.
         X_val, y_val : default=None
             Rows for the validation loss, instead of setting some aside.
         sample_weight_val : array-like, default=None
@@ -487,7 +490,7 @@ class GBFSRegressor(RegressorMixin, GBFSBase):  # type: ignore[misc]
         X, y, sample_weight = read_table(self, X, y, sample_weight, reset=True)
         target = self._encoded_target(y)
         check_consistent_length(X, target)
-        weights = check_weights(sample_weight, X)
+        weights = with_mean_one(check_weights(sample_weight, X))
         validation = self._validation_rows(X_val, y_val, sample_weight_val)
         if isinstance(loss, BuiltIn):
             loss.check_target(target if weights is None else target[that_count(weights)])

@@ -14,6 +14,7 @@ from frugalboost.binning import Thresholds
 from frugalboost.boosting import Model, Task, boost
 from frugalboost.costs import Resolved
 from frugalboost.data import that_count
+from frugalboost.folds import by_appearance
 from frugalboost.losses import BuiltIn, Loss
 from frugalboost.params import Params
 from frugalboost.progress import ProgressLine, SellingLine
@@ -185,7 +186,7 @@ def _set_aside(rows: Rows, job: Job, seed: int) -> tuple[Rows, Rows]:
         train, held = train_test_split(
             np.arange(len(rows)),
             test_size=job.validation_fraction,
-            stratify=rows.y if job.stratify else None,
+            stratify=by_appearance(rows.y) if job.stratify else None,
             random_state=seed,
         )
     except ValueError as error:

@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 Places = NDArray[np.int64]
 
 
-def deal(y: NDArray[np.float64], folds: int, seed: int, most: int | None = None) -> list[tuple[Places, Places]]:
+def by_appearance(y: NDArray[Any]) -> Places:
+    """Return the number of each row's class, classes in the order of their first rows: their names decide nothing."""
+    _, first, codes = np.unique(y, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[codes]
+
+
+def in_order(y: NDArray[np.float64], shuffled: Places, outputs: int) -> Places:
+    """Return shuffled rows in order of y, or class after class where y has classes (or no more than two values)."""
+    classes = outputs > 1 or len(np.unique(y)) <= 2
+    return shuffled[np.argsort((by_appearance(y) if classes else y)[shuffled], kind="stable")]
+
+
+def deal(
+    y: NDArray[np.float64], outputs: int, folds: int, seed: int, most: int | None = None
+) -> list[tuple[Places, Places]]:
     """Return training and held-out rows of each fold, at most so many rows in all.
 
     Rows are dealt out in order of y, so that every fold has its share of every class and of every size of y.
     """
-    shuffled = np.random.default_rng(seed).permutation(len(y))
-    order = shuffled[np.argsort(y[shuffled], kind="stable")]
+    order = in_order(y, np.random.default_rng(seed).permutation(len(y)), outputs)
     if most is not None and len(order) > most:
         order = order[np.linspace(0, len(order) - 1, most).astype(np.int64)]
     dealt = np.arange(len(order)) % folds

@@ -16,6 +16,7 @@ from sklearn.utils._param_validation import Interval
 
 from frugalboost.base import GBFSBase, unchanged_on_error
 from frugalboost.boosting import Task, boost
+from frugalboost.folds import in_order
 from frugalboost.parallel import Check, side_by_side
 from frugalboost.path import Course, check_mus, make_estimator, mu_grid
 from frugalboost.selector import Selector
@@ -214,8 +215,7 @@ class StabilitySelection(Selector, MetaEstimatorMixin, BaseEstimator):  # type: 
         rng = check_random_state(self.random_state)
         halves: list[NDArray[np.int64]] = []
         for _ in range((self.n_subsamples + 1) // 2):
-            shuffled = rng.permutation(len(task.train))
-            order = shuffled[np.argsort(task.train.y[shuffled], kind="stable")]
+            order = in_order(task.train.y, rng.permutation(len(task.train)), task.outputs)
             first = np.zeros(len(order), dtype=bool)
             # Of every two neighbours in y one goes to each half, by the toss of a coin.
             toss = rng.randint(2, size=(len(order) + 1) // 2)

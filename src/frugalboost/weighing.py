@@ -28,7 +28,7 @@ class Scale:
 
     def __init__(self, task: Task, seed: int, observer: Observer | None, threads: int) -> None:
         self._task, self._observer, self._threads = task, observer, threads
-        self._folds = deal(task.train.y, FOLDS, seed, MOST_ROWS)
+        self._folds = deal(task.train.y, task.outputs, FOLDS, seed, MOST_ROWS)
         self._curves: dict[bytes, Floats] = {}
         self._params = replace(
             task.params,
