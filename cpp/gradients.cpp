@@ -86,21 +86,20 @@ double GridGradients::impurity(const Weights& weights, Context& context) const {
 
 double squared_move(const GridGradients& from, const GridGradients& to, const Weights& weights, Context& context) {
   const size_t n = to.q.size();
-  std::vector<double> sums((n + kBlock - 1) / kBlock), squares(sums.size());
   // Both on the finer grid, so that the difference of whole numbers is a whole number of a double's size.
   const int finer = std::max(from.shift, to.shift);
   const double old_scale = scaled(1.0, finer - from.shift), new_scale = scaled(1.0, finer - to.shift);
-  context.over_blocks(n, kBlock, 1.0, [&](size_t begin, size_t end, size_t block) {
-    for (size_t i = begin; i < end; ++i) {
-      const double change = to.q[i] * new_scale - from.q[i] * old_scale, unit = static_cast<double>(weights.unit(i));
-      sums[block] += unit * change;
-      squares[block] += unit * change * change;
-    }
-  });
-  const double sum = std::accumulate(sums.begin(), sums.end(), 0.0);
-  const double square = std::accumulate(squares.begin(), squares.end(), 0.0);
-  const double spread = square - sum * sum / static_cast<double>(weights.total);
-  return scaled(std::max(spread, 0.0), -2 * finer - weights.shift);
+  auto sum_of = [&](auto&& term) {
+    std::vector<double> sums((n + kBlock - 1) / kBlock);
+    context.over_blocks(n, kBlock, 1.0, [&](size_t begin, size_t end, size_t block) {
+      for (size_t i = begin; i < end; ++i)
+        sums[block] += static_cast<double>(weights.unit(i)) * term(to.q[i] * new_scale - from.q[i] * old_scale);
+    });
+    return std::accumulate(sums.begin(), sums.end(), 0.0);
+  };
+  const double mean = sum_of([](double change) { return change; }) / static_cast<double>(weights.total);
+  const double squares = sum_of([&](double change) { return (change - mean) * (change - mean); });
+  return scaled(squares, -2 * finer - weights.shift);
 }
 
 }  // namespace frugal

@@ -365,7 +365,10 @@ class GBFSClassifier(ClassifierMixin, GBFSBase):  # type: ignore[misc]
 
     def _probabilities(self, raw: Floats) -> Floats:
         p = np.asarray(self._loss.inverse_link(raw), dtype=np.float64)
-        return np.column_stack([1.0 - p, p]) if p.ndim == 1 else p
+        if p.ndim == 2:
+            return p
+        built_in = isinstance(self._loss, BuiltIn)
+        return np.column_stack([self._loss.inverse_link(-raw) if built_in else 1.0 - p, p])
 
 
 @shared_descriptions(

@@ -111,11 +111,13 @@ class LogLoss(BuiltIn):
     def inverse_link(self, raw: Floats) -> Floats:
         """Return the probability of the second class, or of every class for more than two."""
         if raw.ndim == 1:
-            return 1.0 / (1.0 + exp(-raw))
+            small = exp(-np.abs(raw))
+            larger = 1.0 / (1.0 + small)
+            return np.where(raw > 0, larger, small * larger)  # of -raw: the other class's
         scores = exp(raw - raw.max(axis=1, keepdims=True))
         total = np.zeros(len(raw))
-        for k in range(raw.shape[1]):  # in order: the same bits everywhere
-            total += scores[:, k]
+        for part in np.sort(scores, axis=1).T:  # in order: the same bits everywhere, whatever classes are called
+            total += part
         return scores / total[:, None]
 
 

@@ -1,0 +1,169 @@
+"""Families of small tables, each around a kind of fault that once was there. A table is drawn from a seed.
+
+``tests/test_families.py`` tries some of each; ``python tests/attack.py`` many thousands.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import reference
+
+LOSSES = ("log_loss", "squared_error", "absolute_error", "quantile", "huber", "huber_delta", "poisson", "multinomial")
+
+
+def settings(rng, d, **given):
+    """Options drawn at random, but for those that are given."""
+    prices = rng.choice([1.0, 0.5, 2.0, 0.0, np.inf], d, p=[0.4, 0.2, 0.2, 0.15, 0.05])
+    options = reference.Options(
+        mu=float(rng.choice([1e-3, 0.01, 0.0, 0.03, 0.1])),
+        prices=prices.tolist() if rng.random() < 0.4 else None,
+        budget=float(rng.choice([np.inf, np.inf, 1.0, 2.5])),
+        learning_rate=float(rng.choice([0.1, 0.5, 1.0])),
+        max_iter=int(rng.integers(1, 5)),
+        max_depth=int(rng.integers(1, 4)),
+        min_samples_leaf=float(rng.choice([1, 2, 3, 5])),
+        l2=float(rng.choice([0.0, 0.0, 1.0])),
+        max_bins=int(rng.choice([255, 255, 3, 10])),
+        leaf_values=str(rng.choice(["newton", "gradient"])),
+        init=str(rng.choice(["prior", "zero"])),
+        stop=str(rng.choice(["paid", "paid", "paid", "never"])),
+    )
+    return replace(options, **given)
+
+
+def numbers(rng, n, d):
+    """Columns of several kinds, some with missing values."""
+    kinds = [
+        lambda: rng.normal(size=n),
+        lambda: rng.integers(0, 4, n).astype(float),
+        lambda: np.round(rng.normal(size=n), 1),
+        lambda: (rng.random(n) < 0.5).astype(float),
+    ]
+    X = np.column_stack([kinds[rng.integers(len(kinds))]() for _ in range(d)])
+    if rng.random() < 0.4:
+        X[rng.random(X.shape) < 0.15] = np.nan
+    return X
+
+
+def target(rng, X, name, signal=None):
+    """A target that depends on the columns, fit for a loss."""
+    n = len(X)
+    score = np.nan_to_num(X[:, 0] if signal is None else signal) + 0.5 * rng.normal(size=n)
+    if name in ("log_loss", "multinomial"):
+        classes = 2 if name == "log_loss" else int(rng.integers(3, 6))
+        y = np.clip(np.digitize(score, np.quantile(score, np.arange(1, classes) / classes)), 0, classes - 1)
+        y[:classes] = np.arange(classes)
+        return y
+    if name == "poisson":
+        y = rng.poisson(np.exp(np.clip(score, -2, 2))).astype(float)
+        y[0] = 1.0
+        return y
+    return score
+
+
+def levels(rng):
+    """Categories with rare levels, some lighter than a leaf; large gradients on a few rows."""
+    n, d = int(rng.integers(12, 45)), int(rng.integers(1, 4))
+    shares = rng.dirichlet(np.full(int(rng.integers(2, 9)), 0.4), size=d)
+    X = np.column_stack([rng.choice(len(p), n, p=p).astype(float) for p in shares] + [numbers(rng, n, 2)])
+    if rng.random() < 0.3:
+        X[rng.random(n) < 0.2, 0] = np.nan
+    name = str(rng.choice(LOSSES))
+    y = target(rng, X, name, X[:, rng.integers(d)] + X[:, -1])
+    if name in ("squared_error", "absolute_error", "huber", "quantile"):
+        y = y + np.where(X[:, 0] == rng.integers(0, 6), rng.choice([0.0, -100.0, 30.0]), 0.0)
+    weights = rng.integers(1, 4, n).astype(float) if rng.random() < 0.3 else None
+    options = settings(rng, d + 2, categorical=tuple(range(d)), min_samples_leaf=float(rng.choice([1, 3, 5, 8])))
+    return X, y, weights, name, options
+
+
+def powers(rng):
+    """Gradients at and just below powers of two, where rounding brings them to the very end of the grid."""
+    n, d = int(rng.integers(8, 40)), 3
+    X = rng.integers(0, 3, (n, d)).astype(float)
+    near = 1.0 - float(rng.choice([0.0, 2.0**-53, 1e-9, 2.0**-27, 2.0**-26, 1e-6]))
+    size = near * 2.0 ** int(rng.integers(-60, 60))
+    signs = np.where(X[:, 0] + X[:, 1] * rng.integers(0, 2) > 1, 1.0, -1.0)
+    y = size * np.where(rng.random(n) < 0.2, rng.choice([0.5, 0.25, -1.0, 0.0], n), signs)
+    name = str(rng.choice(["squared_error", "squared_error", "absolute_error", "quantile", "huber"]))
+    weights = 2.0 ** rng.integers(0, 4, n) if rng.random() < 0.3 else None
+    return X, y, weights, name, settings(rng, d, init=str(rng.choice(["zero", "prior"])), mu=1e-3)
+
+
+def weighted(rng):
+    """Weights from 1e-8 to 1e8, equal ones, those of classes, and those that add up to 1; pure nodes."""
+    n, d = int(rng.integers(8, 40)), int(rng.integers(2, 5))
+    X = numbers(rng, n, d)
+    name = str(rng.choice(LOSSES))
+    y = target(rng, X, name)
+    if name in ("log_loss", "squared_error") and rng.random() < 0.5:  # one column says it all
+        y = (np.nan_to_num(X[:, 0]) > np.median(np.nan_to_num(X[:, 0]))).astype(int)
+        y[:2] = [0, 1]
+    weights = {
+        "wide": lambda: 10.0 ** rng.uniform(-8, 8, n),
+        "narrow": lambda: rng.random(n) + 0.5,
+        "equal": lambda: np.full(n, rng.choice([0.3, 7.7, 1e-8, 1e8, 2.0**-985])),
+        "classes": lambda: np.where(y > np.median(y), *rng.random(2) * 3 + 0.1),
+        "shares": lambda: rng.dirichlet(np.ones(n)),
+        "few": lambda: np.where(rng.random(n) < 0.5, 0.0, rng.random(n)),
+    }[str(rng.choice(["wide", "narrow", "equal", "classes", "shares", "few"]))]()
+    weights[:5] = np.maximum(weights[:5], 0.5 * weights.max())
+    leaf = float(rng.choice([1e-9, 1.0, 2.0]))
+    return X, y, weights, name, settings(rng, d, min_samples_leaf=leaf, mu=float(rng.choice([0.0, 1e-3, 0.03])))
+
+
+def rare(rng):
+    """Two-valued columns of which few rows, or none, have the second value, and what they say matters."""
+    n, d = int(rng.integers(15, 60)), int(rng.integers(2, 18))
+    X = np.zeros((n, d))
+    for column in X.T:
+        column[rng.choice(n, int(rng.integers(0, 5)), replace=False)] = rng.choice([1.0, -1.0, 7.0])
+    if rng.random() < 0.3:
+        X[rng.random(X.shape) < 0.03] = np.nan
+    name = str(rng.choice(LOSSES))
+    y = target(rng, X, name, 3.0 * np.nan_to_num(X[:, :2]).sum(axis=1))
+    return X, y, None, name, settings(rng, d, min_samples_leaf=float(rng.choice([1, 2, 3])))
+
+
+def losses(rng):
+    """Every loss with every start and kind of leaf, on targets near zero and far from it."""
+    n, d = int(rng.integers(8, 40)), int(rng.integers(1, 4))
+    X = numbers(rng, n, d)
+    name = str(rng.choice(LOSSES))
+    y = target(rng, X, name)
+    if name not in ("log_loss", "multinomial", "poisson"):
+        y = y * rng.choice([1.0, 1e-3, 1e4]) + rng.choice([0.0, 100.0, -1e6])
+        y = np.round(y) if rng.random() < 0.3 else y
+        if rng.random() < 0.05:
+            y = np.full(n, y[0])
+    weights = rng.random(n) + 0.1 if rng.random() < 0.3 else None
+    return X, y, weights, name, settings(rng, d, max_iter=int(rng.integers(2, 9)))
+
+
+def classes(rng):
+    """Several classes, some of them twins: equally many rows with equal values."""
+    n, d = int(rng.integers(4, 14)), int(rng.integers(1, 5))
+    X = numbers(rng, n, d)
+    y = np.digitize(np.nan_to_num(X[:, 0]) + 0.3 * rng.normal(size=n), [0.0])
+    X, y = np.concatenate([X, X]), np.concatenate([y, y + rng.integers(1, 3)])
+    if rng.random() < 0.5:
+        y[rng.integers(len(y))] = y.max() + 1
+    order = rng.permutation(len(y))
+    X, y = X[order], np.unique(y, return_inverse=True)[1][order]
+    if y.max() < 2:
+        y[:3] = [0, 1, 2]
+    weights = rng.integers(1, 4, len(y)).astype(float) if rng.random() < 0.3 else None
+    return X, y, weights, "multinomial", settings(rng, d)
+
+
+FAMILIES = {f.__name__: f for f in (levels, powers, weighted, rare, losses, classes)}
+
+
+def table(family, seed):
+    """X, y, weights, the loss's name and the options."""
+    X, y, weights, name, options = FAMILIES[family](np.random.default_rng([seed, sorted(FAMILIES).index(family)]))
+    if name == "poisson" and options.init == "zero":
+        options = replace(options, learning_rate=0.1)  # exp of large steps leaves the range of numbers
+    return X, y, weights, name, options
