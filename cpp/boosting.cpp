@@ -36,8 +36,8 @@ double natural_top(std::span<const double> root_gain, const Ledger& ledger, doub
 // Gains far below the first impurity are still numbers of full precision.
 constexpr double kLeastImpurity = 0x1p-900;
 
-// Gradients that differ by less than this share of their spread are taken as the same.
-constexpr double kSettled = 0.01;
+// Gradients that differ by less than this share of their spread, and losses by less than that, are taken as the same.
+constexpr double kSettled = 0.01, kSettledLoss = 0.001;
 
 class Booster {
  public:
@@ -64,11 +64,7 @@ class Booster {
         out_.ending = Ending::early_stopping;
         break;
       }
-      if (!before_.empty() && settled()) {
-        out_.ending = Ending::converged;
-        break;
-      }
-      if (out_.iterations >= params_.max_iter) break;
+      if (out_.ending == Ending::converged || out_.iterations >= params_.max_iter) break;
       iterate(grower);
     }
     if (!params_.early_stopping) out_.best_iteration = out_.iterations;
@@ -106,15 +102,13 @@ class Booster {
   // From the best constant to another start. Where splits gain something else there, what they gain at the best
   // constant counts for mu_max too: that is where constants lead, and something may be bought on the way.
   void leave_best(const std::vector<double>& start) {
-    before_ = gradients_;
+    const std::vector<GridGradients> at_best = gradients_;
     spread(start, rows(), raw_);
     loss_.mean(train_.target, raw_.data(), context_);
     derive_all();
-    if (opening_ && !alike())
-      Grower(train_.X, *train_.target.weights, before_.size(), params_, ledger_, out_.mu)
-          .look(before_, context_, root_gain_);
-    before_.clear();
-    derived_ = false;
+    if (opening_ && !alike(gradients_, at_best))
+      Grower(train_.X, *train_.target.weights, at_best.size(), params_, ledger_, out_.mu)
+          .look(at_best, context_, root_gain_);
   }
 
   // mu in absolute units; a share refers to the impurity of the gradients at the best constant, outputs added, the
@@ -130,7 +124,6 @@ class Booster {
     }
     std::sort(impurities.begin(), impurities.end());
     for (double impurity : impurities) out_.impurity += impurity;
-    derived_ = false;
     out_.mu = params_.mu_unit == MuUnit::share ? params_.mu * out_.impurity : params_.mu;
   }
 
@@ -145,7 +138,6 @@ class Booster {
              static_cast<int>(ledger_.purchases().size()), ledger_.paid()};
     // The training rows come last: a loss keeps what their derivatives need.
     if (validation_) r.validation_loss = loss_.mean(validation_->target, validation_raw_.data(), context_);
-    derived_ = false;
     at_hand_ = loss_.at_once();
     r.train_loss = at_hand_ ? loss_.mean_and_derivatives(train_.target, raw_.data(), d_, context_)
                             : loss_.mean(train_.target, raw_.data(), context_);
@@ -165,11 +157,10 @@ class Booster {
 
   // Gradients of all outputs at the raw predictions as they are now.
   void derive_all() {
-    for (int k = 0; k < outputs() && !derived_; ++k) {
+    for (int k = 0; k < outputs(); ++k) {
       derive(k);
       gradients_[static_cast<size_t>(k)].set(d_.g, d_.largest_g, *train_.target.weights, context_);
     }
-    derived_ = true;
   }
 
   // One tree for each output, all on the gradients of the same raw predictions.
@@ -177,18 +168,15 @@ class Booster {
     const size_t owned_before = ledger_.purchases().size();
     derive_all();
     std::vector<Tree> trees = grower.grow(gradients_, context_, opening_ ? &root_gain_ : nullptr);
+    const bool any_split = std::any_of(trees.begin(), trees.end(), [](const Tree& tree) { return tree.nodes() > 1; });
+    if (!any_split && grower.looked_at_all() && settled(grower)) out_.ending = Ending::converged;
     for (int k = 0; k < outputs(); ++k) finish(trees[static_cast<size_t>(k)], k, grower);
     ++out_.iterations;
     out_.purchase_iterations.insert(out_.purchase_iterations.end(), ledger_.purchases().size() - owned_before,
                                     out_.iterations);
     if (opening_)
       out_.mu_max = natural_top(root_gain_, ledger_, params_.mu_unit == MuUnit::share ? out_.impurity : 1.0);
-    auto is_split = [](const Tree& tree) { return tree.nodes() > 1; };
-    const bool any_split = std::any_of(trees.begin(), trees.end(), is_split);
     opening_ = opening_ && !any_split;
-    before_.clear();
-    if (!any_split && grower.looked_at_all()) before_ = gradients_;
-    moved_ = std::any_of(trees.begin(), trees.end(), [](const Tree& tree) { return tree.value[0] != 0; });
     grower.look_at_all(!any_split);  // before it is over, every column is asked
   }
 
@@ -205,23 +193,43 @@ class Booster {
     out_.ensemble.add(tree);
   }
 
-  // After an iteration without a split: whether the constants that it added leave everything as it was. What splits
-  // gain depends on the differences of gradients. Absolute errors far from zero have none: there the constants must
-  // first bring predictions to where the rows are.
-  bool settled() {
-    if (!moved_) return true;
-    derive_all();
-    return alike();
+  // In an iteration without a split: whether nothing would ever change. Constants are added again and again, and lead
+  // to where the Newton step, or the quantile, of all rows does at its full length: there the loss must be the same, and
+  // so must the differences of gradients, on which gains depend. Absolute errors far from zero have hardly any: constants
+  // must first bring predictions to where the rows are.
+  bool settled(const Grower& grower) {
+    Params full = params_;
+    full.learning_rate = 1.0;
+    full.leaf_values = LeafValues::newton;
+    std::vector<double> there = raw_;
+    bool moved = false;
+    for (int k = 0; k < outputs(); ++k) {
+      double* raw = there.data() + static_cast<size_t>(k) * rows();
+      Tree constant;
+      constant.add(0.0);
+      if (outputs() > 1) derive(k);
+      set_leaf_values(constant, grower.leaves(k), grower.partition(), train_.target, raw, d_, loss_, full, context_);
+      for (size_t i = 0; i < rows(); ++i) raw[i] += constant.value[0];
+      moved = moved || constant.value[0] != 0;
+    }
+    if (!moved) return true;
+    const double loss = out_.records.back().train_loss, loss_there = loss_.mean(train_.target, there.data(), context_);
+    std::vector<GridGradients> gradients_there(gradients_.size());
+    for (int k = 0; k < outputs(); ++k) {
+      loss_.derivatives(train_.target, there.data(), k, d_.g.data(), d_.h.data(), context_);
+      gradients_there[static_cast<size_t>(k)].set(d_.g, -1.0, *train_.target.weights, context_);
+    }
+    loss_.mean(train_.target, raw_.data(), context_);  // the loss keeps what derivatives here need
+    derive(0);
+    return !(loss - loss_there > kSettledLoss * std::fabs(loss)) && alike(gradients_, gradients_there);
   }
 
-  // Whether the gradients differ between rows, and in the same way as those before.
-  bool alike() {
-    for (size_t k = 0; k < gradients_.size(); ++k) {
-      const GridGradients& now = gradients_[k];
-      if (now.lowest == 0 && now.highest == 0) continue;
-      if (now.lowest == now.highest) return false;
-      const double most = kSettled * kSettled * 2.0 * now.impurity(*train_.target.weights, context_);
-      if (!(squared_move(before_[k], now, *train_.target.weights, context_) <= most)) return false;
+  // Whether gradients differ between rows in the same way here and there.
+  bool alike(AllGradients here, AllGradients there) {
+    for (size_t k = 0; k < here.size(); ++k) {
+      if (here[k].lowest == here[k].highest && there[k].lowest == there[k].highest) continue;
+      const double most = kSettled * kSettled * 2.0 * there[k].impurity(*train_.target.weights, context_);
+      if (!(squared_move(here[k], there[k], *train_.target.weights, context_) <= most)) return false;
     }
     return true;
   }
@@ -234,13 +242,11 @@ class Booster {
   Context& context_;
   double best_loss_ = kInfinity;
   Boosted out_;
-  std::vector<GridGradients> gradients_, before_;  // by output; those of the last iteration, where it split nothing
-  Derivatives d_;                                  // of one output
-  bool at_hand_ = false;                           // they are those of the raw predictions as they are now
-  bool derived_ = false;                           // and so are the gradients
-  bool moved_ = false;                             // the last trees' roots have values
-  bool opening_ = false;                           // nothing has been split so far
-  std::vector<double> root_gain_;                  // of each column, at most, at the roots so far
+  std::vector<GridGradients> gradients_;  // by output
+  Derivatives d_;                         // of one output
+  bool at_hand_ = false;                  // they are those of the raw predictions as they are now
+  bool opening_ = false;                  // nothing has been split so far
+  std::vector<double> root_gain_;         // of each column, at most, at the roots so far
   std::vector<double> raw_, validation_raw_;
 };
 

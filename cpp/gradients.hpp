@@ -29,7 +29,7 @@ struct GridGradients {
   }
 };
 
-// sum w (change - mean change)^2 of the gradients between two iterations.
+// sum w (change - mean change)^2 of the gradients from one to the other.
 double squared_move(const GridGradients& from, const GridGradients& to, const Weights& weights, Context& context);
 
 using AllGradients = std::span<const GridGradients>;  // by output

@@ -1,7 +1,7 @@
 """Attacks the core with many tables of each family: against the oracle, and screened against not screened.
 
-    python tests/attack.py 20000            # so many tables of each family, on all cores
-    python tests/attack.py 1 --first 4711 --family weighted   # one of them again
+python tests/attack.py 20000            # so many tables of each family, on all cores
+python tests/attack.py 1 --first 4711 --family weighted   # one of them again
 """
 
 from __future__ import annotations

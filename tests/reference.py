@@ -617,18 +617,25 @@ def half_variance(q, shift, units, unit_shift):
     return ldexp(float(s2 * w - s1 * s1), -2 * shift - unit_shift) / float(w) * 0.5
 
 
-def settled(data, roots, before, now):
-    """After an iteration without a split: do its constants leave the differences of gradients as they were, to 1 %?"""
-    return all(root.value == 0 for root in roots) or alike(data, before, now)
+def settled(data, raw, loss, gradients_at):
+    """In an iteration without a split: would nothing ever change? Constants lead to where a full step of all does."""
+    gs, hs = loss.derivatives(data.y, raw)
+    there = raw.copy()
+    for k in range(loss.outputs):
+        constant = Node(np.ones(len(data.y), bool))
+        set_leaf_values(data, constant, gs[k], hs[k], raw[k], loss, Options(learning_rate=1.0))
+        there[k] += constant.value
+    if np.array_equal(there, raw):
+        return True
+    before, after = mean_loss(loss, data, raw), mean_loss(loss, data, there)
+    return not before - after > 1e-3 * abs(before) and alike(data, gradients_at(raw), gradients_at(there))
 
 
-def alike(data, before, now):
-    """Do the gradients differ between rows, and in the same way as those before?"""
-    for (old, old_shift), (new, new_shift) in zip(before, now):
-        if not any(new):
+def alike(data, here, there):
+    """Do gradients differ between rows in the same way here and there, to 1 % of their spread?"""
+    for (old, old_shift), (new, new_shift) in zip(here, there):
+        if len(set(old)) == len(set(new)) == 1:
             continue
-        if len(set(new)) == 1:
-            return False
         step, old_step = Fraction(2) ** -new_shift, Fraction(2) ** -old_shift
         changes = [b * step - a * old_step for a, b in zip(old, new)]
         total = sum(data.units)
@@ -673,7 +680,7 @@ def fit(X, y, options, loss, weights=None):
     model = Model(
         start, [], ledger.owned, [], raw, mu, 0.0, impurity, [mean_loss(loss, data, raw)], False, data.level_bins
     )
-    if options.init == "zero" and not alike(data, gradients_at(at_best), gradients_at(raw)):
+    if options.init == "zero" and not alike(data, gradients_at(raw), gradients_at(at_best)):
         # Constants lead to the best one, and something may be bought on the way.
         for q, shift in gradients_at(at_best):
             splits = column_splits(data, q, shift, np.ones(len(data.y), bool), options)
@@ -686,6 +693,8 @@ def fit(X, y, options, loss, weights=None):
         if opening and root_splits:
             model.mu_max = max([model.mu_max, *(ratio for splits in root_splits for ratio in ratios_of(splits))])
         opening = opening and all(not root.children for root in trees)
+        split = any(root.children for root in trees)
+        converged = not split and settled(data, raw, loss, gradients_at)
         for k, root in enumerate(trees):
             set_leaf_values(data, root, gs[k], hs[k], raw[k], loss, options)
         for k, root in enumerate(trees):
@@ -695,8 +704,8 @@ def fit(X, y, options, loss, weights=None):
         model.trees.append(trees)
         model.purchases.append(purchases)
         model.train_loss.append(mean_loss(loss, data, raw))
-        if all(not root.children for root in trees) and settled(data, trees, gradients, gradients_at(raw)):
-            model.converged = True
+        model.converged = converged
+        if converged:
             break
     if options.mu_unit == "share" and impurity > 0:
         model.mu_max /= impurity

@@ -179,8 +179,23 @@ def test_numbers_too_large_to_square():
     rng = np.random.default_rng(0)
     with pytest.raises(ValueError, match="Rescale y"):
         GBFSRegressor().fit(rng.normal(size=(100, 2)), rng.normal(size=100) * 1e300)
-    with pytest.raises(ValueError, match="too small to be squared"):
-        GBFSRegressor(max_iter=3).fit(np.arange(100.0)[:, None], np.arange(100) * 1e-200)
+    for small in (1e-200, 1e-154, 1e-140):
+        with pytest.raises(ValueError, match="too small to be squared"):
+            GBFSRegressor(max_iter=3).fit(np.arange(100.0)[:, None], np.arange(100) * small)
+    for loss in ("absolute_error", "huber", "squared_error"):
+        with pytest.raises(ValueError, match=r"y has values from -1e\+308 to 1e\+308.*Rescale y"):
+            GBFSRegressor(loss=loss).fit(rng.normal(size=(100, 2)), np.where(rng.random(100) < 0.5, 1e308, -1e308))
+
+
+@pytest.mark.parametrize("size", [1e-130, 1e-60, 1e-8, 1e8, 1e60, 1e130])
+def test_the_scale_of_y_changes_nothing(size):
+    """Not what is bought, nor mu_max, nor the trees but for their scale."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(400, 3)), rng.normal(size=400)
+    one, other = (GBFSRegressor(max_iter=20).fit(X, y * s) for s in (1.0, size))
+    assert list(one.selected_features_) == list(other.selected_features_)
+    assert other.mu_max_ == pytest.approx(one.mu_max_, rel=1e-6)
+    np.testing.assert_allclose(other.predict(X), one.predict(X) * size, rtol=1e-5)
 
 
 def test_numbers_too_large_for_the_core_are_no_limit():

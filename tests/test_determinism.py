@@ -3,12 +3,16 @@
 import os
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.datasets import make_classification
+from test_reference import LOSSES
 
-from frugalboost import GBFSClassifier, GBFSRegressor
+from frugalboost import GBFSClassifier, GBFSRegressor, NothingBoughtWarning
 
 
 def saved(model, tmp_path):
@@ -128,3 +132,29 @@ def test_order_of_rows_does_not_move_a_split():
     b = GBFSClassifier(max_iter=10).fit(X[shuffled], y[shuffled])
     np.testing.assert_array_equal(a._model.ensemble.threshold, b._model.ensemble.threshold)
     np.testing.assert_array_equal(a._model.ensemble.value, b._model.ensemble.value)
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([*LOSSES, "multinomial"]))
+def test_the_order_of_rows_changes_no_byte(seed, name):
+    """Negative zeros in X and y, ties, weights: whatever comes first, the same bytes."""
+    rng = np.random.default_rng(seed)
+    n = 60
+    X = np.round(rng.normal(size=(n, 3)))  # with negative zeros
+    y = np.round(X[:, 0] + rng.normal(size=n))
+    kind, loss = (GBFSClassifier, "log_loss") if name == "multinomial" else LOSSES[name][:2]
+    if name in ("log_loss", "multinomial"):
+        y = np.clip(y + 1, 0, 1 if name == "log_loss" else 3)
+        y[:4] = [0, 1, 0, 1] if name == "log_loss" else [0, 1, 2, 3]
+    if name == "poisson":
+        y = np.abs(y)
+    weights = rng.random(n) if seed % 2 else None
+    saved = []
+    for order in (np.arange(n), rng.permutation(n)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NothingBoughtWarning)
+            model = kind(mu=1e-3, max_iter=4, min_samples_leaf=2, loss=loss).fit(
+                X[order], y[order], sample_weight=None if weights is None else weights[order]
+            )
+        trees = model._model.ensemble
+        saved.append([getattr(trees, part).tobytes() for part in ("start", "feature", "threshold", "value", "gain")])
+    assert saved[0] == saved[1]

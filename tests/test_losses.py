@@ -5,7 +5,7 @@ import pytest
 import reference
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 
-from frugalboost import GBFSClassifier, GBFSRegressor, _core
+from frugalboost import GBFSClassifier, GBFSRegressor, NothingBoughtWarning, _core
 from frugalboost.losses import Huber, LogLoss, Quantile
 
 
@@ -184,3 +184,31 @@ def test_incomplete_or_unknown_losses_are_refused():
         GBFSRegressor(loss="poisson").fit(X, y - 200)
     with pytest.raises(ValueError, match="at least one positive y"):
         GBFSRegressor(loss="poisson").fit(X, np.zeros(442))
+
+
+@pytest.mark.parametrize("loss", ["absolute_error", Quantile(0.9), Quantile(0.2), Huber(1.0), "huber", "squared_error"])
+@pytest.mark.parametrize("few", [0, 3])
+def test_a_start_far_from_y_is_only_a_start(loss, few):
+    """All gradients are equal at first, or all but a few: constants must bring predictions to where y is."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 3))
+    y = 100 + 10 * X[:, 0]
+    y[:few] = -1.0
+    settings = {"mu": 1e-2, "loss": loss, "learning_rate": 0.5, "max_iter": 100}
+    prior, zero = (GBFSRegressor(init=init, **settings).fit(X, y) for init in ("prior", "zero"))
+    assert zero.selected_features_[0] == prior.selected_features_[0] == 0
+    assert zero.mu_max_ == pytest.approx(prior.mu_max_, rel=1e-6)
+    assert zero._model.impurity == pytest.approx(prior._model.impurity, rel=1e-6)
+    assert zero.history_["train_loss"][-1] < 1.5 * prior.history_["train_loss"][-1]
+    nothing = {**settings, "mu": 4 * zero.mu_max_, "max_iter": 500}  # on the way to the best constant more may pay
+    with pytest.warns(NothingBoughtWarning):
+        constant = GBFSRegressor(init="zero", **nothing).fit(X, y)
+    assert constant.stop_reason_ == "converged"
+
+
+def test_a_constant_target_is_reached_from_zero():
+    X = np.random.default_rng(0).normal(size=(100, 2))
+    for loss in ("absolute_error", "huber", "squared_error"):
+        with pytest.warns(NothingBoughtWarning):
+            model = GBFSRegressor(loss=loss, init="zero", max_iter=500).fit(X, np.full(100, 7.0))
+        np.testing.assert_allclose(model.predict(X), 7.0, rtol=1e-6)

@@ -65,6 +65,40 @@ def test_screening_changes_nothing_on_small_tables(problem, prices):
     assert_same(make, X, y, sample_weight=weights)
 
 
+@pytest.mark.parametrize("columns", [2, 256])
+def test_the_best_cut_of_levels_may_be_forbidden_and_then_allowed(columns):
+    """A stale root gain bounds nothing where the order of levels, or a leaf that is too light, decides what is cut."""
+    rare, heavy, light = 10, 1000, 20
+    level = np.r_[np.zeros(rare), np.ones(heavy), np.full(light, 2)]
+    z = np.r_[np.zeros(rare), (np.arange(heavy) % 7 < 2).astype(float), np.ones(light)]
+    y = z + np.r_[np.full(rare, -100.0), np.zeros(heavy), np.full(light, -0.1)]
+    noise = np.random.default_rng(0).normal(size=(len(y), columns - 2))
+    settings = {"mu": 8000.0, "mu_unit": "absolute", "max_depth": 1, "learning_rate": 1.0, "max_iter": 5}
+    costs = [1.0, 0.0] + [1.0] * (columns - 2)
+    model = assert_same(
+        lambda **way: GBFSRegressor(**settings, costs=costs, categorical_features=[0], **way),
+        np.column_stack([level, z, noise]),
+        y,
+    )
+    assert list(model.selected_features_) == [1, 0]
+
+
+@settings(max_examples=settings.default.max_examples // 10)
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([0.0, 2.0**-53, 1e-9, 2.0**-27, 1e-6]),
+    st.sampled_from(["squared_error", "absolute_error", "huber", "quantile"]),
+    st.sampled_from(["zero", "prior"]),
+)
+def test_screening_of_gradients_just_below_a_power_of_two(seed, less, loss, init):
+    """Squares of gradients at the very end of the grid, many thousands of them in one node."""
+    rng = np.random.default_rng(seed)
+    n = 6000
+    X = np.column_stack([rng.integers(0, 2, (n, 3)), rng.random((n, 2))])
+    y = (1 - less) * 2.0 ** rng.integers(-9, 9) * np.where((X[:, 0] == 1) | (X[:, 1] == 1), 1.0, -1.0)
+    assert_same(lambda **way: GBFSRegressor(1e-3, loss=loss, init=init, max_iter=2, max_depth=3, **way), X, y)
+
+
 def large(n, d, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d)).astype(np.float32)

@@ -52,15 +52,60 @@ def test_weights_of_one_are_no_weights(tmp_path):
     np.testing.assert_array_equal(plain.predict(X), ones.predict(X))
 
 
-def test_light_weights_warn():
+@pytest.mark.parametrize("size", [1 / 200, 0.05, 0.3, 1e-300, 2.0**-985])
+def test_weights_with_a_mean_below_one_are_relative(size):
+    """AdaBoost's weights add up to 1: less than any leaf needs."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 3)), rng.normal(size=200)
-    with pytest.warns(NothingBoughtWarning, match=r"10 of total weight is less than two leaves.*Rescale sample_weight"):
-        model = GBFSRegressor().fit(X, y, sample_weight=np.full(200, 0.05))
-    assert model.n_features_selected_ == 0
-    normalised = GBFSRegressor(mu=0.0, min_samples_leaf=0.05, max_iter=5).fit(X, y, sample_weight=np.full(200, 1 / 200))
-    rows = GBFSRegressor(mu=0.0, min_samples_leaf=10, max_iter=5).fit(X, y)
-    np.testing.assert_allclose(normalised.predict(X), rows.predict(X))
+    settings = {"mu": 1e-3, "max_iter": 5}
+    rows = GBFSRegressor(**settings).fit(X, y)
+    equal = GBFSRegressor(**settings).fit(X, y, sample_weight=np.full(200, size))
+    np.testing.assert_array_equal(equal.predict(X), rows.predict(X))
+    weights = rng.integers(1, 5, 200).astype(float)
+    weights *= 200 / weights.sum()
+    mean_one = GBFSRegressor(**settings).fit(X, y, sample_weight=weights)
+    shares = GBFSRegressor(**settings).fit(X, y, sample_weight=weights * size)
+    assert list(shares.selected_features_) == list(mean_one.selected_features_) != []
+    np.testing.assert_allclose(shares.predict(X), mean_one.predict(X), rtol=1e-6, atol=1e-9)
+
+
+def test_relative_weights_depend_on_no_order_of_rows_and_not_on_rows_that_do_not_count():
+    rng = np.random.default_rng(0)
+    X, y, weights = rng.normal(size=(300, 3)), rng.normal(size=300), rng.random(300)
+    settings = {"mu": 1e-3, "max_iter": 5}
+    expected = GBFSRegressor(**settings).fit(X, y, sample_weight=weights).predict(X)
+    order = rng.permutation(300)
+    shuffled = GBFSRegressor(**settings).fit(X[order], y[order], sample_weight=weights[order])
+    np.testing.assert_array_equal(shuffled.predict(X), expected)
+    more = GBFSRegressor(**settings).fit(
+        np.concatenate([X, X[:200] + 1]), np.concatenate([y, y[:200]]), sample_weight=np.r_[weights, np.zeros(200)]
+    )
+    np.testing.assert_array_equal(more.predict(X), expected)
+
+
+def test_whole_numbers_are_numbers_of_rows():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 3)), rng.normal(size=200)
+    weights = (np.arange(200) % 4 == 0).astype(float)  # a mean of 1/4
+    with pytest.warns(NothingBoughtWarning, match=r"50 of total weight is less than two leaves.*Rescale sample_weight"):
+        GBFSRegressor(min_samples_leaf=30).fit(X, y, sample_weight=weights)
+
+
+@pytest.mark.parametrize("weights", ["none", "random", "equal", "balanced", "wide"])
+def test_what_gains_nothing_is_not_bought(weights):
+    """A split of a node of equal gradients gains exactly nothing, however heavy its rows are."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1000, 20))
+    y = (X[:, 0] > np.sort(X[:, 0])[300]).astype(int)
+    given = {"random": rng.random(1000), "equal": np.full(1000, 0.3), "wide": 10.0 ** rng.uniform(-8, 8, 1000)}
+    settings = {"max_iter": 5, "min_samples_leaf": 1e-9, "class_weight": "balanced" if weights == "balanced" else None}
+    for extra in ({"mu": 0}, {"n_features_to_select": 5}):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # only two features gain anything
+            model = GBFSClassifier(**settings, **extra).fit(X, y, sample_weight=given.get(weights))
+        split = model._model.ensemble.feature >= 0
+        assert model._model.ensemble.gain[split].min() > 1e-6
+        assert model.n_features_selected_ <= 2
 
 
 def test_class_weight_multiplies_sample_weight():
