@@ -194,9 +194,9 @@ class Booster {
   }
 
   // In an iteration without a split: whether nothing would ever change. Constants are added again and again, and lead
-  // to where the Newton step, or the quantile, of all rows does at its full length: there the loss must be the same, and
-  // so must the differences of gradients, on which gains depend. Absolute errors far from zero have hardly any: constants
-  // must first bring predictions to where the rows are.
+  // to where the Newton step, or the quantile, of all rows does at its full length: there the loss must be the same,
+  // and so must the differences of gradients, on which gains depend. Absolute errors far from zero have hardly any:
+  // constants must first bring predictions to where the rows are.
   bool settled(const Grower& grower) {
     Params full = params_;
     full.learning_rate = 1.0;

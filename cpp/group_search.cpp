@@ -212,8 +212,7 @@ void GroupSearch::search(std::span<Siblings> level, Kept Siblings::* kept, std::
   });
 }
 
-void GroupSearch::search_pieces(std::span<Piece> pieces, OrderedRows& rows, AllGradients gradients,
-                                Context& context) {
+void GroupSearch::search_pieces(std::span<Piece> pieces, OrderedRows& rows, AllGradients gradients, Context& context) {
   if (pieces.empty()) return;
   prepare_scratch(context);
   struct Part {

@@ -74,10 +74,10 @@ class GroupSearch {
   void build_range(std::span<Build* const> builds, size_t range, size_t begin, size_t end);
   void build_in_parts(std::vector<Task>& tasks, Context& context);
   void build(const Build& build, size_t group, std::int64_t* cells, std::int64_t* scratch) const;
-  void finish(const Task& task, const Kept& kept, size_t group, AllGradients gradients,
-              std::span<ColumnSplit> splits, std::int64_t* scratch);
-  void scan(const OpenNode& node, size_t group, const std::int64_t* cells, AllGradients gradients,
-            ColumnSplit* out, std::uint8_t wanted = 255) const;
+  void finish(const Task& task, const Kept& kept, size_t group, AllGradients gradients, std::span<ColumnSplit> splits,
+              std::int64_t* scratch);
+  void scan(const OpenNode& node, size_t group, const std::int64_t* cells, AllGradients gradients, ColumnSplit* out,
+            std::uint8_t wanted = 255) const;
   ColumnSplit scan_levels(const ScanTask& column, bool at_root) const;
   void prepare_scratch(Context& context);
 

@@ -119,8 +119,7 @@ inline ScanResult scan_few(const ScanTask& t) {
     if (!((wl >= t.min_weight) & (wr >= t.min_weight))) continue;
     const double gl = static_cast<double>(g), gr = static_cast<double>(t.gradient - g);
     const double numerator = gl * wr - gr * wl;
-    const double gain =
-        t.weight > kExactWeight ? exact_gain(t, g, w) : (numerator * numerator) / (wl * wr) * t.factor;
+    const double gain = t.weight > kExactWeight ? exact_gain(t, g, w) : (numerator * numerator) / (wl * wr) * t.factor;
     if (gain > best.gain) best = {gain, b, 0};
   }
   return best;
@@ -317,7 +316,8 @@ void log_sum_exp(std::size_t n, int outputs, const double* f, std::size_t stride
     for (int k = 0; k < outputs; ++k) {
       const double* fk = f + k * stride + begin;
       for (std::size_t i = 0; i < m; ++i)
-        total[i] += bits_as<std::int64_t>(portable_exp(fk[i] - top[i]) * kScale + kMagic) - bits_as<std::int64_t>(kMagic);
+        total[i] +=
+            bits_as<std::int64_t>(portable_exp(fk[i] - top[i]) * kScale + kMagic) - bits_as<std::int64_t>(kMagic);
     }
     for (std::size_t i = 0; i < m; ++i)
       out[begin + i] = top[i] + portable_log(static_cast<double>(total[i]) * (1.0 / kScale));

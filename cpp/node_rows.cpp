@@ -17,8 +17,7 @@ void OrderedRows::begin_level(const RowPartition& partition, AllGradients gradie
 NodeRows OrderedRows::of(const OpenNode& node, Context& context) {
   const std::vector<std::int32_t>& q = frugal::of(gradients_, node).q;
   const size_t all = q.size();
-  if (node.rows() == all)
-    return {nullptr, 0, q.data(), weights_.uniform() ? nullptr : weights_.units.data(), all};
+  if (node.rows() == all) return {nullptr, 0, q.data(), weights_.uniform() ? nullptr : weights_.units.data(), all};
   const Row* rows = partition_->rows(node);
   Ordered& own = ordered_[static_cast<size_t>(node.output)];
   const bool known = std::any_of(own.known.begin(), own.known.end(),

@@ -35,8 +35,8 @@ Offered::Offered(const BinnedMatrix& X, double share, std::uint64_t seed, std::s
   lanes_.rows = X.rows();
 }
 
-// All columns are looked at in the first trees, some iterations after a purchase, which may have made others worthless, and
-// now and then.
+// All columns are looked at in the first trees, some iterations after a purchase, which may have made others worthless,
+// and now and then.
 void Offered::begin_trees(size_t bought) {
   ++iterations_;
   const std::uint64_t since = iterations_ - last_look_;

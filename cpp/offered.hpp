@@ -1,6 +1,6 @@
-// Which columns the trees of an iteration may buy: all of them, or a sample drawn anew for every iteration, in proportion
-// to what columns gained at a root when all were last looked at. Nobody is excluded for good: every column keeps a chance, and from
-// time to time the root looks at all.
+// Which columns the trees of an iteration may buy: all of them, or a sample drawn anew for every iteration, in
+// proportion to what columns gained at a root when all were last looked at. Nobody is excluded for good: every column
+// keeps a chance, and from time to time the root looks at all.
 //
 // What is drawn depends on the seed, the trees so far and their gains alone: not on threads, nor on what screening
 // skips.
@@ -29,7 +29,8 @@ class Offered {
   void look_at_all(bool wanted) { asked_ = wanted; }
   void know(size_t column, double gain) { gain_[column] = std::max(gain_[column], gain); }  // at a root
 
-  // Draws the columns of this iteration and packs them; where all were looked at, columns that are `taken` leave the game.
+  // Draws the columns of this iteration and packs them; where all were looked at, columns that are `taken` leave the
+  // game.
   void draw(std::span<const std::uint8_t> taken, Context& context);
   const Lanes& lanes() const { return lanes_; }
   std::span<const size_t> sparse() const { return sparse_; }

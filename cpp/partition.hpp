@@ -42,7 +42,7 @@ class RowPartition {
 
  private:
   std::vector<std::array<std::vector<Row>, 2>> lists_;  // of each output
-  std::vector<std::uint64_t> bits_;  // which rows go left, in the order of the work
+  std::vector<std::uint64_t> bits_;                     // which rows go left, in the order of the work
 };
 
 }  // namespace frugal

@@ -21,6 +21,29 @@ void SparseSearch::measure(std::span<const size_t> numbers, AllGradients gradien
   for (size_t k = 0; k < gradients.size(); ++k) measure_output(numbers, gradients[k], measured_[k], context);
 }
 
+SparseSearch::Listed SparseSearch::listed_sums(std::span<const Row> rows, const GridGradients& gradients) const {
+  std::int64_t weight = static_cast<std::int64_t>(rows.size());
+  Wide squares = 0;
+  if (weights_.uniform()) {
+    constexpr size_t kFit = 1024;  // so many squares of numbers up to 2^26 fit a word
+    for (size_t from = 0; from < rows.size(); from += kFit) {
+      std::int64_t some = 0;
+      for (Row row : rows.subspan(from, std::min(kFit, rows.size() - from)))
+        some += std::int64_t{gradients.q[row]} * gradients.q[row];
+      squares += some;
+    }
+  } else {
+    weight = 0;
+    for (Row row : rows) {
+      const std::int64_t unit = weights_.units[row], q = gradients.q[row];
+      weight += unit;
+      squares += Wide{unit} * (q * q);
+    }
+  }
+  return {scaled(static_cast<double>(weight), -weights_.shift),
+          scaled(static_cast<double>(squares), -2 * gradients.shift - weights_.shift)};
+}
+
 void SparseSearch::measure_output(std::span<const size_t> numbers, const GridGradients& gradients,
                                   std::vector<Listed>& out, Context& context) const {
   out.resize(X_.sparse());
@@ -30,15 +53,7 @@ void SparseSearch::measure_output(std::span<const size_t> numbers, const GridGra
   const size_t count = numbers.size();
   context.parallel_for((count + kBlock - 1) / kBlock, work, [&](size_t block, int) {
     for (size_t i = block * kBlock; i < std::min(count, (block + 1) * kBlock); ++i) {
-      std::int64_t weight = 0;
-      Wide squares = 0;
-      for (Row row : X_.listed(numbers[i]).rows) {
-        const std::int64_t unit = weights_.unit(row), q = gradients.q[row];
-        weight += unit;
-        squares += Wide{unit} * (q * q);
-      }
-      out[numbers[i]] = {scaled(static_cast<double>(weight), -weights_.shift),
-                         scaled(static_cast<double>(squares), -2 * gradients.shift - weights_.shift)};
+      out[numbers[i]] = listed_sums(X_.listed(numbers[i]).rows, gradients);
     }
   });
 }

@@ -37,6 +37,7 @@ class SparseSearch {
   void search_output(std::span<const size_t> columns, const std::vector<const OpenNode*>& nodes,
                      const RowPartition& partition, const GridGradients& gradients, std::span<ColumnSplit> splits,
                      Context& context);
+  Listed listed_sums(std::span<const Row> rows, const GridGradients& gradients) const;
   void measure_output(std::span<const size_t> numbers, const GridGradients& gradients, std::vector<Listed>& out,
                       Context& context) const;
   template <bool Packed>

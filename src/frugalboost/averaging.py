@@ -98,13 +98,12 @@ def _interleaved(models: Sequence[Model]) -> Ensemble:
 
 
 def _purchases(trees: Ensemble) -> Purchases:
-    """Features in the order in which the trees first use them."""
-    used, place = np.unique(trees.feature, return_index=True)
-    place = np.sort(place[used >= 0])
+    """Features in the order in which the trees first use them; those of several classes level by level, as one grows."""
+    place = np.flatnonzero(trees.feature >= 0)
     tree = np.searchsorted(trees.tree_begin, place, side="right") - 1
-    return Purchases(
-        feature=trees.feature[place],
-        price=np.zeros(len(place)),
-        gain=trees.gain[place],
-        iteration=(tree // trees.n_outputs + 1).astype(np.int32),
-    )
+    iteration = (tree // trees.n_outputs + 1).astype(np.int32)
+    feature, gain = trees.feature[place], trees.gain[place]
+    order = np.lexsort((feature, -gain, place - trees.tree_begin[tree], iteration))
+    first = np.sort(np.unique(feature[order], return_index=True)[1])
+    chosen = order[first]
+    return Purchases(feature[chosen], np.zeros(len(chosen)), gain[chosen], iteration[chosen])

@@ -126,7 +126,8 @@ class Ensemble:
         """Sum of the raw gains of every feature's splits."""
         nodes = slice(0, self.tree_begin[iterations * self.n_outputs])
         feature, gain = self.feature[nodes], self.gain[nodes]
-        split = feature >= 0
+        split = np.flatnonzero(feature >= 0)
+        split = split[np.argsort(gain[split], kind="stable")]  # the order of classes must not round the sums
         gains: Floats = np.bincount(feature[split], weights=gain[split], minlength=n_features).astype(np.float64)
         return gains
 

@@ -1,0 +1,68 @@
+"""What classes are called decides nothing: renamed, they permute the columns of predict_proba."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris, load_wine, make_classification
+
+from frugalboost import GBFSClassifier, GBFSClassifierCV, StabilitySelection, gbfs_path
+from frugalboost.costs import Bags
+
+SMALL = {"max_iter": 15, "mu": 5e-3}
+
+
+def tables():
+    X, y = make_classification(300, 12, n_informative=5, n_classes=4, random_state=0)
+    X2, y2 = make_classification(300, 12, n_informative=5, n_classes=2, weights=[0.8], random_state=0)
+    return {"iris": load_iris(return_X_y=True), "wine": load_wine(return_X_y=True), "four": (X, y), "two": (X2, y2)}
+
+
+WAYS = {
+    "plain": GBFSClassifier(**SMALL),
+    "k": GBFSClassifier(**SMALL, n_features_to_select=2, random_state=0),
+    "refit": GBFSClassifier(**SMALL, refit=True),
+    "average": GBFSClassifier(**SMALL, refit=True, average=5, random_state=0),
+    "early stopping": GBFSClassifier(**SMALL, early_stopping=True, n_iter_no_change=3, random_state=0),
+    "budget": GBFSClassifier(**SMALL, budget=2.0),
+    "bags": GBFSClassifier(**SMALL, costs=Bags({"a": [0, 1], "b": [1, 2, 3]}, {"a": 2.0}), budget=3.0),
+    "sampled": GBFSClassifier(**SMALL, new_features=0.4, random_state=0),
+    "balanced": GBFSClassifier(**SMALL, class_weight="balanced"),
+    "cv": GBFSClassifierCV(GBFSClassifier(**SMALL), n_mus=4, random_state=0),
+    "cv of k": GBFSClassifierCV(GBFSClassifier(**SMALL), n_features_to_select=[1, 3], random_state=0),
+}
+
+
+def renamed(y, seed):
+    """The same classes under other names, which sort in another order, and the new name of each old one."""
+    names = np.array(["zebra", "ant", "mole", "bear"])[np.random.default_rng(seed).permutation(4)][: y.max() + 1]
+    return names[y], names
+
+
+@pytest.mark.parametrize("table", ["iris", "wine", "four", "two"])
+@pytest.mark.parametrize("way", sorted(WAYS))
+def test_names_of_classes_decide_nothing(table, way):
+    X, y = tables()[table]
+    first = WAYS[way]
+    expected = type(first)(**first.get_params(deep=False)).fit(X, y)
+    for seed in range(3):
+        labels, names = renamed(y, seed)
+        model = type(first)(**first.get_params(deep=False)).fit(X, labels)
+        order = [list(model.classes_).index(name) for name in names]
+        assert list(model.selected_features_) == list(expected.selected_features_)
+        np.testing.assert_array_equal(model.predict_proba(X)[:, order], expected.predict_proba(X))
+        np.testing.assert_array_equal(model.feature_importances_, expected.feature_importances_)
+        assert model.mu_max_ == expected.mu_max_
+
+
+def test_paths_and_stability_do_not_look_at_names():
+    X, y = load_iris(return_X_y=True)
+    labels, _ = renamed(y, 1)
+    paths = [gbfs_path(X, target, estimator=GBFSClassifier(max_iter=10), n_mus=5) for target in (y, labels)]
+    np.testing.assert_array_equal(paths[0].values, paths[1].values)
+    assert [list(m.selected_features_) for m in paths[0].estimators] == [
+        list(m.selected_features_) for m in paths[1].estimators
+    ]
+    frequencies = [
+        StabilitySelection(GBFSClassifier(max_iter=5), n_subsamples=6, n_mus=4, random_state=0).fit(X, target)
+        for target in (y, labels)
+    ]
+    np.testing.assert_array_equal(frequencies[0].frequencies_, frequencies[1].frequencies_)
