@@ -80,7 +80,8 @@ def integers(values, bits):
 
 def relative_weights(weights):
     """Weights with a mean below 1 that are no numbers of equal rows are relative: they get a mean of 1."""
-    counting = [float(w) for w in weights if w > 0]
+    units = weight_units(np.asarray(weights, dtype=float), len(weights))[0]
+    counting = [float(w) for w, u in zip(weights, units) if u > 0]
     mean = float(sum(map(Fraction, counting))) / len(counting)
     if len(set(counting)) == 1:
         mean = counting[0]

@@ -98,7 +98,7 @@ def _interleaved(models: Sequence[Model]) -> Ensemble:
 
 
 def _purchases(trees: Ensemble) -> Purchases:
-    """Features in the order in which the trees first use them; those of several classes level by level, as one grows."""
+    """Features in the order in which the trees first use them; those of several classes side by side."""
     place = np.flatnonzero(trees.feature >= 0)
     tree = np.searchsorted(trees.tree_begin, place, side="right") - 1
     iteration = (tree // trees.n_outputs + 1).astype(np.int32)

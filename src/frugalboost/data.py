@@ -48,7 +48,7 @@ def with_mean_one(weights: Floats | None) -> Floats | None:
     """
     if weights is None:
         return None
-    counting = weights[weights > 0]
+    counting = weights[that_count(weights)]
     least, most = float(counting.min()), float(counting.max())
     mean = least if least == most else math.fsum(counting.tolist()) / len(counting)  # exact in any order of rows
     if not mean < 1 or (counting == np.floor(counting)).all():
