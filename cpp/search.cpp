@@ -102,7 +102,9 @@ void Search::begin_tree(int output, const RowPartition& partition, const GridGra
   // A sample must earn its keep: on small nodes, or where little is enough, it rules nothing out.
   if (trees_ % kTrialTrees == 0 && 2 * left_ > asked_) sampling_ = false;
   if (!sampling_) sample_.reset();
-  if (sampling_ && !sample_) sample_ = std::make_unique<RowSample>(X_, kMissProbability, context);
+  if (sampling_ && !sample_)
+    sample_ = std::make_unique<RowSample>(X_, rows_to_sample(X_, gradients, params_.seed, context), kMissProbability,
+                                          context);
   if (sample_) sample_->begin_tree(gradients, context);
 }
 
