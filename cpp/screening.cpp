@@ -183,7 +183,7 @@ double RowSample::stray(const OpenNode& node, double share) const {
   const double far = std::max(highest_ - mean, mean - lowest_), aside = far - 0.5 * range;
   const double few = 0.25 * (1.0 - share) * range * range + aside * aside;
   const double pure = (1.0 - 0.5 * share) * range * range * far / (3.0 * range - far);
-  return std::sqrt(std::max(few, pure));
+  return std::sqrt(1.001 * std::max(few, pure));  // the thousandth: what Chernoff's bound gives away at worst
 }
 
 // So many rows that a column which gains next to nothing is ruled out.
