@@ -1,6 +1,7 @@
 // The boosting loop in Python: what it is given, and what it leaves behind.
 #include "boosting.hpp"
 #include "python.hpp"
+#include "screening.hpp"
 
 namespace frugal {
 namespace {
@@ -120,6 +121,16 @@ void bind_params(nb::module_& m) {
           "raw"_a, "validation_raw"_a.none());
 }
 
+// Asked for by tests only: a fit draws its own.
+NumpyVector<std::int64_t> py_rows_to_sample(const BinnedMatrix& X, const Doubles& g, std::uint64_t seed, int threads) {
+  if (g.size() != X.rows()) throw std::invalid_argument("X and g differ in length.");
+  return to_numpy(without_lock(threads, [&](Context& context) {
+    GridGradients first;
+    first.set(span_of<double>(g), -1.0, Weights::from({}, g.size()), context);
+    return rows_to_sample(X, first, seed, context);
+  }));
+}
+
 }  // namespace
 
 void bind_boosting(nb::module_& m) {
@@ -166,6 +177,10 @@ void bind_boosting(nb::module_& m) {
   m.def("boost", &py_boost, "X"_a, "y"_a, "weights"_a.none(), "X_val"_a.none(), "y_val"_a.none(),
         "weights_val"_a.none(), "loss"_a, "loss_parameter"_a, "outputs"_a, "rules"_a, "budget"_a, "params"_a,
         "progress"_a, "observer"_a.none(), "threads"_a, "Boost trees; the whole loop runs without Python.");
+  m.def(
+      "rows_to_sample", &py_rows_to_sample, "X"_a, "g"_a, "seed"_a, "threads"_a,
+      "The rows that a fit with screening=\"auto\" draws, given the first gradients, in the order in which it looks at "
+      "them.");
 }
 
 }  // namespace frugal

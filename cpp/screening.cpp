@@ -1,7 +1,9 @@
 #include "screening.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 
 #include "kernels.hpp"
@@ -73,11 +75,39 @@ void RootBounds::know(int output, size_t column, double gain) {
 
 namespace {
 
-// The first rows of a random order of all, the same for every fit on so many rows.
-std::vector<std::int64_t> random_rows(size_t rows, size_t wanted) {
+// The same number for the same bins and gradients in the same rows, on any number of threads.
+std::uint64_t key_of(const BinnedMatrix& X, const GridGradients& gradients, Context& context) {
+  constexpr size_t kBlock = 2048;
+  const Lanes lanes = X.lanes();
+  std::vector<std::uint64_t> keys((X.rows() + kBlock - 1) / kBlock);
+  context.over_blocks(X.rows(), kBlock, static_cast<double>(X.groups() + 4), [&](size_t begin, size_t end, size_t b) {
+    std::array<std::uint64_t, kBlock> odd;  // a factor for each row
+    std::uint64_t sum = 0;
+    for (size_t i = begin; i < end; ++i) {
+      odd[i - begin] = mixed((i + 1) * kMixStep) | 1;
+      sum += odd[i - begin] * static_cast<std::uint64_t>(gradients.q[i]);
+    }
+    std::uint64_t key = mixed(sum + (b + 1) * kMixStep);
+    for (size_t g = 0; g < X.groups(); ++g) {
+      const std::uint64_t used = ~std::uint64_t{0} >> (64 - 8 * lanes.width(g));
+      sum = 0;
+      for (size_t i = begin; i < end; ++i) {
+        std::uint64_t word;
+        std::memcpy(&word, lanes.groups[g] + i * kLanes, sizeof word);
+        sum += odd[i - begin] * (word & used);
+      }
+      key = mixed(key + sum);
+    }
+    keys[b] = key;
+  });
+  return std::accumulate(keys.begin(), keys.end(), std::uint64_t{0});
+}
+
+// The first rows of a random order of all.
+std::vector<std::int64_t> random_rows(size_t rows, size_t wanted, std::uint64_t key) {
   std::vector<std::int64_t> order(rows);
   std::iota(order.begin(), order.end(), 0);
-  for (size_t i = 0; i < wanted; ++i) std::swap(order[i], order[i + mixed((i + 2) * kMixStep) % (rows - i)]);
+  for (size_t i = 0; i < wanted; ++i) std::swap(order[i], order[i + mixed(key + (i + 1) * kMixStep) % (rows - i)]);
   order.resize(wanted);
   order.shrink_to_fit();
   return order;
@@ -91,12 +121,19 @@ std::vector<std::int64_t> all_dense(const BinnedMatrix& X) {
 
 }  // namespace
 
-// A miss takes a column that is worth buying; there are at most as many purchases as columns, and each is looked at
-// twice at most.
-RowSample::RowSample(const BinnedMatrix& X, size_t outputs, double miss, Context& context)
+std::vector<std::int64_t> rows_to_sample(const BinnedMatrix& X, const GridGradients& first, std::uint64_t seed,
+                                         Context& context) {
+  const size_t share = X.rows() < kSampleManyRows ? kSampleShare : 2 * kSampleShare;
+  return random_rows(X.rows(), X.rows() / share, mixed(key_of(X, first, context) + mixed(seed + kMixStep)));
+}
+
+// A miss takes a column that is worth buying, and there are at most as many purchases as columns. Each may be missed at
+// five sizes of the sample: those of first_look, and all of it.
+RowSample::RowSample(const BinnedMatrix& X, size_t outputs, std::vector<std::int64_t> chosen, double miss,
+                     Context& context)
     : X_(X),
-      z_(std::sqrt(2.0 * std::log(4.0 * static_cast<double>(X.columns()) / miss))),
-      chosen_(random_rows(X.rows(), X.rows() / (X.rows() < kSampleManyRows ? kSampleShare : 2 * kSampleShare))),
+      z_(std::sqrt(2.0 * std::log(5.0 * static_cast<double>(X.dense()) / miss))),
+      chosen_(std::move(chosen)),
       rows_(X, all_dense(X), chosen_, context),
       weights_(Weights::from({}, chosen_.size())),
       partition_(chosen_.size(), outputs),
@@ -143,30 +180,53 @@ void RowSample::split(std::span<const ChosenSplit> splits, std::span<const int> 
   ordered_.begin_level(partition_, gradients_);
 }
 
-// How far gradients differ at most, halved: by Hoeffding, means of m of them stray by more than z * this / sqrt(m) with
-// probability 2 exp(-z^2 / 2).
-double RowSample::half_range(const GridGradients& gradients) {
-  return 0.5 * (static_cast<double>(gradients.highest) - gradients.lowest);
+// A sample of this share of the node's rows shows sqrt(2 gain) of a split, times the root of the share, less z times
+// this at most, but for a probability of exp(-z^2 / 2); docs/algorithm.md has the argument. In the middle of the range
+// of gradients it is half of that, as Hoeffding's inequality has it; a mean near one end leaves room for a few rows far
+// away, which a sample may not have at all.
+double RowSample::stray(const OpenNode& node, const GridGradients& gradients, double share) {
+  const double lowest = gradients.lowest, highest = gradients.highest, range = highest - lowest;
+  const double mean = static_cast<double>(node.gradient) / node.rows();
+  if (!(range > 0)) return 0.0;
+  const double far = std::max(highest - mean, mean - lowest), aside = far - 0.5 * range;
+  const double few = 0.25 * (1.0 - share) * range * range + aside * aside;
+  const double pure = (1.0 - 0.5 * share) * range * range * far / (3.0 * range - far);
+  return std::sqrt(1.001 * std::max(few, pure));  // the thousandth: what Chernoff's bound gives away at worst
 }
 
-// So many rows that a column which gains next to nothing is ruled out; none where the sample has not enough of them.
-size_t RowSample::rows_needed(const Question& question, const GridGradients& gradients) const {
+// So many rows that a column which gains next to nothing is ruled out.
+double RowSample::rows_needed(const Question& question, const GridGradients& gradients) const {
   const OpenNode& node = *question.node;
   const double n = node.rows(), mean = static_cast<double>(node.gradient) / n;
   const double spread = std::sqrt(std::max(static_cast<double>(node.squares) / n - mean * mean, 0.0));
   const double enough = scaled(std::sqrt(2.0 * question.least), gradients.shift);
-  if (!(enough > 0)) return 0;
-  const double length = (z_ * half_range(gradients) + 3.5 * spread) / enough;
-  const double needed = n * length * length;
-  const OpenNode& own = nodes_[static_cast<size_t>(question.slot)];
-  return needed < own.rows() ? std::max<size_t>(static_cast<size_t>(needed) + 1, std::min<size_t>(own.rows(), 64)) : 0;
+  if (!(enough > 0)) return kInfinity;
+  const double length = (z_ * stray(node, gradients, 0.0) + 3.5 * spread) / enough;
+  return n * length * length;
 }
 
-// sqrt(2 gain) is at most what the sample of m rows shows and what chance may add to it, times sqrt(N / m).
+// How many rows to look at first; none where the sample has not enough of them. One of few sizes, whatever the sample
+// showed before: chances are counted for each.
+size_t RowSample::first_look(const Question& question, const GridGradients& gradients) const {
+  const double needed = rows_needed(question, gradients);
+  const size_t all = nodes_[static_cast<size_t>(question.slot)].rows();
+  if (!(needed < static_cast<double>(all))) return 0;
+  size_t count = static_cast<size_t>(needed) + 1;
+  if (question.again) {
+    count = all;
+  } else if (question.least > question.lowest) {
+    size_t size = all;
+    while (size / 4 >= std::max(count, all / 64)) size /= 4;
+    count = size;
+  }
+  return std::max(count, std::min<size_t>(all, 64));
+}
+
+// sqrt(2 gain) is at most what the sample of m rows shows and what chance may have taken from it, times sqrt(N / m).
 void RowSample::judge(const GroupSearch::Piece& piece, Question& question, const GridGradients& gradients) const {
   const double rows = question.node->rows(), sampled = piece.node->rows();
   const double factor = std::sqrt(rows / sampled);
-  const double added = z_ * scaled(half_range(gradients), -gradients.shift) * std::sqrt(1.0 - sampled / rows);
+  const double added = z_ * scaled(stray(*question.node, gradients, sampled / rows), -gradients.shift);
   std::uint8_t& alive = (*question.alive)[piece.group];
   for (int lane = 0; lane < kLanes; ++lane) {
     if (!((alive >> lane) & 1)) continue;
@@ -204,7 +264,7 @@ void RowSample::look(std::span<Question> questions, std::span<const size_t> coun
 
 void RowSample::rule_out(std::span<Question> questions, AllGradients gradients, Context& context) {
   std::vector<size_t> counts;
-  for (const Question& q : questions) counts.push_back(rows_needed(q, of(gradients, *q.node)));
+  for (const Question& q : questions) counts.push_back(first_look(q, of(gradients, *q.node)));
   look(questions, counts, gradients, context);
   // What is left gets a second look at all rows of the sample, where they are many more.
   for (size_t i = 0; i < questions.size(); ++i) {

@@ -46,12 +46,18 @@ class RootBounds {
   std::vector<Output> outputs_;
 };
 
+// The rows that are sampled, in random order. They follow from the seed, all dense bins and the first gradients, each
+// with its row: rows that were unlucky once are not so again with another seed, order or table.
+std::vector<std::int64_t> rows_to_sample(const BinnedMatrix& X, const GridGradients& first, std::uint64_t seed,
+                                         Context& context);
+
 // A random part of the rows, which follows the tree as it grows. The rows of a node in it are a random sample of the
 // node's rows, and so are the first m of them.
 class RowSample {
  public:
-  // `miss`: how probable it may be, for the whole fit, that a column which should have been bought is not.
-  RowSample(const BinnedMatrix& X, size_t outputs, double miss, Context& context);
+  // `chosen`: rows of the table, in random order. `miss`: how probable it may be, for the whole fit, that a column
+  // which should have been bought is not.
+  RowSample(const BinnedMatrix& X, size_t outputs, std::vector<std::int64_t> chosen, double miss, Context& context);
 
   void begin_trees(AllGradients gradients, Context& context);
   // The nodes below those that were split, two for each, in order.
@@ -62,17 +68,20 @@ class RowSample {
   struct Question {
     int slot;
     const OpenNode* node;
-    double least;  // of what is enough, over all columns that are alive
+    double least;   // of what is enough, over all columns that are alive
+    double lowest;  // over all that are not owned: unlike `least`, it can't depend on what the sample showed before
+    bool again;     // about this node, which was asked about before
     std::vector<double> enough;
     std::vector<std::uint8_t>* alive;
   };
   void rule_out(std::span<Question> questions, AllGradients gradients, Context& context);
 
  private:
-  static double half_range(const GridGradients& gradients);
+  static double stray(const OpenNode& node, const GridGradients& gradients, double share);
   void look(std::span<Question> questions, std::span<const size_t> counts, AllGradients gradients, Context& context);
   void judge(const GroupSearch::Piece& piece, Question& question, const GridGradients& gradients) const;
-  size_t rows_needed(const Question& question, const GridGradients& gradients) const;
+  double rows_needed(const Question& question, const GridGradients& gradients) const;
+  size_t first_look(const Question& question, const GridGradients& gradients) const;
 
   const BinnedMatrix& X_;
   double z_;

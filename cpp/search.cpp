@@ -104,7 +104,9 @@ void Search::begin_trees(const RowPartition& partition, AllGradients gradients, 
   // A sample must earn its keep: on small nodes, or where little is enough, it rules nothing out.
   if (iterations_ % kTrialTrees == 0 && 2 * left_ > asked_) sampling_ = false;
   if (!sampling_) sample_.reset();
-  if (sampling_ && !sample_) sample_ = std::make_unique<RowSample>(X_, outputs_, kMissProbability, context);
+  if (sampling_ && !sample_)
+    sample_ = std::make_unique<RowSample>(X_, outputs_, rows_to_sample(X_, gradients[0], params_.seed, context),
+                                          kMissProbability, context);
   if (sample_) sample_->begin_trees(gradients, context);
 }
 

@@ -73,7 +73,7 @@ class Search {
   void search_column(size_t column, std::span<const int> nodes, Context& context);
   enum class Way { everything, with_proofs, again };
   void search_new(std::span<const int> nodes, bool deeper, Way way, Context& context);
-  void rule_out(std::span<const int> nodes, std::vector<Mask>& alive, Context& context);
+  void rule_out(std::span<const int> nodes, bool again, std::vector<Mask>& alive, Context& context);
   void search_whole(std::span<const int> nodes, const std::vector<std::uint8_t>& whole, bool deeper, Context& context);
   void search_some(std::span<const int> nodes, const std::vector<Mask>& alive, const std::vector<std::uint8_t>& whole,
                    Context& context);

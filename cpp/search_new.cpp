@@ -40,16 +40,17 @@ Search::Mask Search::possible(int node, bool everything) const {
   return alive;
 }
 
-void Search::rule_out(std::span<const int> nodes, std::vector<Mask>& alive, Context& context) {
+void Search::rule_out(std::span<const int> nodes, bool again, std::vector<Mask>& alive, Context& context) {
   std::vector<RowSample::Question> questions;
   for (int node : nodes) {
     Mask& mask = alive[static_cast<size_t>(node)];
     if (count(mask) == 0) continue;
-    RowSample::Question q{node, &level_->nodes[static_cast<size_t>(node)], kInfinity, {}, &mask};
+    RowSample::Question q{node, &level_->nodes[static_cast<size_t>(node)], kInfinity, kInfinity, again, {}, &mask};
     const double least = bar(node);
     for (size_t p = 0; p < X_.dense(); ++p) {
       q.enough.push_back(enough(X_.dense_column(p), least));
       if ((mask[p / kLanes] >> (p % kLanes)) & 1) q.least = std::min(q.least, q.enough[p]);
+      if (!ledger_.owned(X_.dense_column(p))) q.lowest = std::min(q.lowest, q.enough[p]);
     }
     asked_ += count(mask);
     questions.push_back(std::move(q));
@@ -120,7 +121,7 @@ void Search::search_new(std::span<const int> nodes, bool deeper, Way way, Contex
   const bool everything = way == Way::everything;
   std::vector<Mask> alive(level_->nodes.size());
   for (int node : nodes) alive[static_cast<size_t>(node)] = possible(node, everything);
-  if (sample_ && !everything) rule_out(nodes, alive, context);
+  if (sample_ && !everything) rule_out(nodes, way == Way::again, alive, context);
   std::vector<std::uint8_t> whole(level_->nodes.size());
   for (int node : nodes) {
     const Mask& mask = alive[static_cast<size_t>(node)];

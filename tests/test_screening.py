@@ -1,6 +1,7 @@
 """Whatever is proved and skipped, the model is the same."""
 
 import warnings
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from test_reference import problems
 
-from frugalboost import GBFSClassifier, GBFSRegressor
+from frugalboost import GBFSClassifier, GBFSRegressor, _core
 from frugalboost.costs import Bags, Neighbours
 
 WAYS = ("off", "exact", "auto")
@@ -164,3 +165,71 @@ def test_a_continued_fit_is_screened_too():
     long = GBFSRegressor(1e-3, max_iter=16).fit(X, score).predict(X)
     for found in models.values():
         np.testing.assert_array_equal(found, long)
+
+
+def rare_value(seed):
+    """The top value of column 1 is all that counts below the first split, and one row in 300 has it there."""
+    n, rng = 100_000, np.random.default_rng(seed)
+    rare = rng.choice(n, 100, replace=False)
+    free = rng.random(n) < 0.3
+    free[rare] = True
+    column = rng.integers(0, 99, n).astype(float)
+    column[rare] = 99
+    y = np.zeros(n, dtype=int)
+    y[rare] = 1
+    y[rng.choice(np.flatnonzero(~free), 2000, replace=False)] = 1
+    return np.column_stack([free, column, rng.random((n, 2))]), y
+
+
+def at_its_price(**more):
+    """What column 1 gains there is hardly more than its price."""
+    costs = [0.0, 1.0, np.inf, np.inf]
+    return GBFSClassifier(49.0, mu_unit="absolute", costs=costs, max_depth=2, max_iter=1, min_samples_leaf=20, **more)
+
+
+def bins_of(X, y):
+    with mock.patch.object(_core, "boost", wraps=_core.boost) as boost:
+        at_its_price(screening="off").fit(X, y)
+    return boost.call_args.kwargs["X"]
+
+
+# Tables on which the sample, when it was the same for all of 100,000 rows, had none of the rare rows among those that a
+# margin of half the range of gradients makes look like enough; and draws that have none of them there now.
+@pytest.mark.large
+@pytest.mark.parametrize(("table", "state"), [(6226, None), (18821, None), (0, 10953), (0, 11026)])
+def test_rare_rows_that_the_sample_may_not_have(table, state):
+    X, y = rare_value(table)
+    model = assert_same(lambda **way: at_its_price(random_state=state, **way), X, y)
+    assert model.selected_features_.tolist() == [0, 1]
+
+
+@pytest.mark.large
+def test_the_sample_follows_from_seed_and_data():
+    X, y = rare_value(0)
+    g = y - y.mean()
+    n = len(y)
+
+    def drawn(X=X, g=g, seed=0, threads=1):
+        rows = _core.rows_to_sample(bins_of(X, y), np.ascontiguousarray(g), seed, threads)
+        assert len(np.unique(rows)) == n // 4
+        return rows
+
+    first = drawn()
+    np.testing.assert_array_equal(drawn(threads=3), first)
+    chance = n / 16  # rows that two samples share, if nothing but chance decides
+    moved = X.copy()
+    moved[[0, 1], 2] = moved[[1, 0], 2]
+    other_g = g.copy()
+    other_g[0] = 0.5
+    for rows in (drawn(seed=1), drawn(X=moved), drawn(g=other_g), n - 1 - drawn(X=X[::-1].copy(), g=g[::-1])):
+        shared = len(np.intersect1d(rows, first))
+        assert abs(shared - chance) < 0.05 * chance
+
+
+@pytest.mark.large
+def test_a_sampled_fit_is_the_same_on_any_number_of_threads():
+    X, score = large(100_000, 9)
+    models = [GBFSRegressor(1e-3, max_iter=8, n_jobs=jobs, random_state=3).fit(X, score) for jobs in (1, 2, 5)]
+    for model in models[1:]:
+        for name, expected in vars(models[0]._model.ensemble).items():
+            np.testing.assert_array_equal(getattr(model._model.ensemble, name), expected)

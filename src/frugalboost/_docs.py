@@ -52,8 +52,8 @@ stop : {"paid", "never"}, default="paid"
 screening : {"auto", "exact", "off"}, default="auto"
     How columns are found that are not worth a look, because they can't be worth their price. "exact": by proofs that
     can't fail. "auto": large tables also by a random sample of the rows, which overlooks a column that should be bought
-    with a probability of 1e-6 a fit (see docs/algorithm.md). "off": every column is searched in every node. The model
-    is the same.
+    with a probability of 1e-6 a fit at most (see docs/algorithm.md). "off": every column is searched in every node.
+    The model is the same.
 new_features : "all", "auto" or float in (0, 1], default="all"
     How many features that are not owned a tree looks at. A share, or "auto" (3 times the square root of their number,
     500 at least), makes fits on very wide tables faster and changes the model: for each tree so many are drawn, in
@@ -83,8 +83,8 @@ warm_start : bool, default=False
     Go on from the last fit, with its features still owned and in its bins, on the same rows or on others: fitting
     twice with a growing ``max_iter`` gives the same model as one long fit, unless ``new_features`` draws some.
 random_state : int, RandomState or None, default=None
-    Decides which rows are set aside by early stopping, the folds of ``n_features_to_select`` and ``average``, and
-    which features ``new_features`` draws (None: always the same). Nothing else is random.
+    Decides which rows are set aside by early stopping, the folds of ``n_features_to_select`` and ``average``, which
+    features ``new_features`` draws and which rows ``screening`` does (None: always the same). Nothing else is random.
 n_jobs : int or None, default=None
     Threads; None means all cores. The model does not depend on it.
 verbose : int, default=0
