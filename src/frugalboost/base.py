@@ -342,7 +342,7 @@ class GBFSBase(Shown, Selector, BaseEstimator):  # type: ignore[misc]
         """Say where so many features could not be had, or are not worth having."""
         if self.n_features_to_select is None or self.n_features_selected_ == 0:
             return
-        owned = len(selection.Bags(self._costs(), self.selected_features_).owned)
+        owned = self._costs().count(self.selected_features_)
         if owned < self.n_features_to_select:
             warnings.warn(
                 f"n_features_to_select={self.n_features_to_select}, but only {owned} gain anything in the model, or "
