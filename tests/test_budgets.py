@@ -36,6 +36,19 @@ def test_a_refit_keeps_the_budget_and_all_features(more, cheap):
     assert model.history_["bought"][1] == [cheap, 1 - cheap]
 
 
+def test_a_feature_may_be_bought_before_a_tree_looks_at_it():
+    """The first trees use only the dear feature, which could not be had if the cheap one were not bought with it."""
+    X = np.random.default_rng(0).normal(size=(400, 2))
+    near = Neighbours([(0, 1)], discount=0.9, prices=[1.0, 10.0])
+    model = GBFSRegressor(costs=near, budget=2.0, refit=True, max_depth=1, **QUICK).fit(X, X[:, 0] + 3 * X[:, 1])
+    trees = model._model.ensemble
+    assert set(trees.feature[: trees.tree_begin[2]].tolist()) == {1, -1}
+    assert model.selected_features_.tolist() == [0, 1]
+    assert model.history_["bought"][1] == [0, 1]
+    assert model.history_["n_features"][:3] == [0, 2, 2]
+    assert model.history_["price_paid"][:2] == [0.0, pytest.approx(2.0)]
+
+
 def test_bags_that_overlap_keep_the_budget():
     bags = Bags({"a": [0, 1], "b": [1, 2], "c": [0, 2]}, prices={"a": 0.5, "b": 1.0, "c": 1.0})
     for seed in range(10):
