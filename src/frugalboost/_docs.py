@@ -99,7 +99,7 @@ selected_features_ : ndarray
 n_features_selected_ : int
     How many.
 total_cost_ : float
-    What was paid for them.
+    What was paid for them, bought in this order; never more than ``budget``.
 prediction_cost_ : float
     What one prediction costs on average over (some) training rows when a feature is fetched only once a tree looks at
     it; NaN where no ``costs`` were given. See :meth:`prediction_cost`.
