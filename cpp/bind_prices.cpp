@@ -70,13 +70,14 @@ void bind_prices(nb::module_& m) {
   nb::class_<BagPrices, PriceRule>(m, "BagPrices")
       .def(
           "__init__",
-          [](BagPrices* self, const Longs& begin, const Ints& bags, const Doubles& bag_prices, double most) {
+          [](BagPrices* self, const Longs& begin, const Ints& bags, const Doubles& bag_prices, double most,
+             bool only_counts) {
             Lists lists = lists_of(begin, bags, begin.size() - 1, bag_prices.size());
             for (size_t f = 0; f < lists.size(); ++f)
               if (lists.of(f).empty()) throw std::invalid_argument("Every feature needs a bag.");
-            new (self) BagPrices(std::move(lists), vector_of(bag_prices), most);
+            new (self) BagPrices(std::move(lists), vector_of(bag_prices), most, only_counts);
           },
-          "begin"_a, "bags"_a, "bag_prices"_a, "most"_a);
+          "begin"_a, "bags"_a, "bag_prices"_a, "most"_a, "only_counts"_a = false);
   nb::class_<StagePrices, PriceRule>(m, "StagePrices")
       .def(
           "__init__",
@@ -100,7 +101,7 @@ void bind_prices(nb::module_& m) {
           "prices"_a, "phi"_a);
   m.def(
       "buy_all",
-      [](const std::vector<const PriceRule*>& rules, const Ints& features) {
+      [](const std::vector<const PriceRule*>& rules, const Ints& features, double budget, bool cheapest_first) {
         const auto wanted = span_of<std::int32_t>(features);
         for (std::int32_t f : wanted)
           for (const PriceRule* rule : rules)
@@ -108,13 +109,13 @@ void bind_prices(nb::module_& m) {
               throw std::invalid_argument("A feature that does not exist can't be bought.");
         std::vector<int> order;
         std::vector<double> paid;
-        for (const Purchase& p : buy_all(copies_of(rules), wanted)) {
+        for (const Purchase& p : buy_all(copies_of(rules), wanted, budget, cheapest_first)) {
           order.push_back(p.feature);
           paid.push_back(p.price);
         }
         return std::tuple(to_numpy(std::move(order)), to_numpy(std::move(paid)));
       },
-      "rules"_a, "features"_a,
+      "rules"_a, "features"_a, "budget"_a = kInfinity, "cheapest_first"_a = false,
       "Buy features one after another: (features, prices); those that can't be had are left out.");
 }
 

@@ -31,13 +31,17 @@ void Ledger::add_up() {
   }
 }
 
-std::vector<Purchase> buy_all(std::vector<std::unique_ptr<PriceRule>> rules, std::span<const std::int32_t> features) {
-  Ledger ledger(std::move(rules), kInfinity);
+std::vector<Purchase> buy_all(std::vector<std::unique_ptr<PriceRule>> rules, std::span<const std::int32_t> features,
+                              double budget, bool cheapest_first) {
+  Ledger ledger(std::move(rules), budget);
   std::vector<std::int32_t> waiting(features.begin(), features.end());
+  auto price = [&](std::int32_t f) { return ledger.price(static_cast<size_t>(f)); };
+  auto can_buy = [&](std::int32_t f) { return ledger.can_buy(static_cast<size_t>(f)); };
   while (true) {
-    auto next = std::find_if(waiting.begin(), waiting.end(),
-                             [&](std::int32_t f) { return ledger.can_buy(static_cast<size_t>(f)); });
+    auto next = std::find_if(waiting.begin(), waiting.end(), can_buy);
     if (next == waiting.end()) return ledger.purchases();
+    if (cheapest_first)  // what is cheaper than something within the budget is within it too
+      next = std::min_element(next, waiting.end(), [&](auto f, auto g) { return price(f) < price(g); });
     ledger.buy(static_cast<size_t>(*next), 0.0);
     waiting.erase(next);
   }

@@ -54,8 +54,10 @@ class Ledger {
   bool something_fell_ = false;
 };
 
-// Buys some features by the rules, as far as possible in the order given: what has no price yet, because it waits for
-// another, is bought after that. Features that can never be had are left out.
-std::vector<Purchase> buy_all(std::vector<std::unique_ptr<PriceRule>> rules, std::span<const std::int32_t> features);
+// Buys some features by the rules within a budget, as far as possible in the order given, or the cheapest first (of
+// equals the first): what has no price yet, because it waits for another, or is too dear until another makes it
+// cheaper, is bought after that. Features that can't be had are left out.
+std::vector<Purchase> buy_all(std::vector<std::unique_ptr<PriceRule>> rules, std::span<const std::int32_t> features,
+                              double budget, bool cheapest_first);
 
 }  // namespace frugal

@@ -4,20 +4,29 @@
 #include <utility>
 
 namespace frugal {
+namespace {
+
+// What is never sold stays so: a factor of zero must not make it NaN.
+void take_off(double& price, double factor) {
+  if (price < kInfinity) price *= factor;
+}
+
+}  // namespace
 
 void FeaturePrices::bought(size_t f, std::span<const std::uint8_t>) {
   if (neighbours_.size() > 0)
-    for (std::int32_t g : neighbours_.of(f)) prices_[static_cast<size_t>(g)] *= factor_;
+    for (std::int32_t g : neighbours_.of(f)) take_off(prices_[static_cast<size_t>(g)], factor_);
   left_ -= 1;
   if (left_ < 1) forbid_all();
 }
 
-BagPrices::BagPrices(Lists bags, std::vector<double> bag_prices, double most)
+BagPrices::BagPrices(Lists bags, std::vector<double> bag_prices, double most, bool only_counts)
     : PriceRule(std::vector<double>(bags.size())),
       bags_(std::move(bags)),
       bag_prices_(std::move(bag_prices)),
       bag_owned_(bag_prices_.size()),
-      left_(most) {
+      left_(most),
+      only_counts_(only_counts) {
   set_prices();
 }
 
@@ -33,7 +42,8 @@ size_t BagPrices::cheapest(size_t f) const {
 void BagPrices::set_prices() {
   for (size_t f = 0; f < prices_.size(); ++f) {
     const size_t bag = cheapest(f);
-    prices_[f] = bag_owned_[bag] || left_ >= 1 ? bag_prices_[bag] : kInfinity;
+    const double price = only_counts_ ? 0.0 : bag_prices_[bag];
+    prices_[f] = bag_owned_[bag] || left_ >= 1 ? price : kInfinity;
   }
 }
 
@@ -78,7 +88,7 @@ void StagePrices::bought(size_t f, std::span<const std::uint8_t> owned) {
     if (open_[s]) continue;
     open_[s] = 1;
     for (auto i = cheaper_.begin[s]; i < cheaper_.begin[s + 1]; ++i)
-      own_[static_cast<size_t>(cheaper_.items[static_cast<size_t>(i)])] *= factors_[static_cast<size_t>(i)];
+      take_off(own_[static_cast<size_t>(cheaper_.items[static_cast<size_t>(i)])], factors_[static_cast<size_t>(i)]);
   }
   set_prices(owned);
 }

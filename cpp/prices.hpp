@@ -53,11 +53,12 @@ class FeaturePrices final : public PriceRule {
 };
 
 // The first feature of a bag pays the bag, the others are free. A feature of several bags is free once any of them is
-// owned, and otherwise pays the cheapest. At most `most` bags may be owned.
+// owned, and otherwise pays the cheapest. At most `most` bags may be owned. A rule that only counts bags, beside
+// another that is paid, asks for nothing as long as there is room.
 class BagPrices final : public PriceRule {
  public:
   // bags.of(f): the bags of feature f, at least one.
-  BagPrices(Lists bags, std::vector<double> bag_prices, double most);
+  BagPrices(Lists bags, std::vector<double> bag_prices, double most, bool only_counts = false);
   std::unique_ptr<PriceRule> copy() const override { return std::make_unique<BagPrices>(*this); }
   void bought(size_t f, std::span<const std::uint8_t> owned) override;
 
@@ -68,6 +69,7 @@ class BagPrices final : public PriceRule {
   std::vector<double> bag_prices_;  // zero once owned
   std::vector<std::uint8_t> bag_owned_;
   double left_;
+  bool only_counts_;
 };
 
 // Stages that must be passed before a feature can be had. A feature costs its own price and that of every stage on its

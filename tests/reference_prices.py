@@ -7,6 +7,11 @@ import numpy as np
 # A price rule is a function from the features bought so far, in order, to a price for every feature.
 
 
+def taken_off(price, factor):
+    """What is never sold stays so, even where everything is taken off."""
+    return price if price == inf else price * factor
+
+
 def fixed_prices(prices, most=inf):
     def rule(bought):
         return [inf] * len(prices) if len(bought) + 1 > most else list(prices)
@@ -21,20 +26,24 @@ def neighbour_prices(prices, neighbours, factor):
         now = list(prices)
         for f in bought:
             for g in neighbours[f]:
-                now[g] *= factor
+                now[g] = taken_off(now[g], factor)
         return now
 
     return rule
 
 
-def bag_prices(bags_of, price_of, most=inf):
+def paying_bags(bags_of, price_of, bought):
     """bags_of[f]: the bags of feature f. Owning any of them makes it free; else it pays the cheapest, lowest first."""
+    owned = []
+    for f in bought:
+        if not any(bag in owned for bag in bags_of[f]):
+            owned.append(min(bags_of[f], key=lambda bag: (price_of[bag], bag)))
+    return owned
 
+
+def bag_prices(bags_of, price_of, most=inf):
     def rule(bought):
-        owned = []
-        for f in bought:
-            if not any(bag in owned for bag in bags_of[f]):
-                owned.append(min(bags_of[f], key=lambda bag: (price_of[bag], bag)))
+        owned = paying_bags(bags_of, price_of, bought)
         full = len(owned) + 1 > most
         return [
             0.0 if any(b in owned for b in bags) else inf if full else min(price_of[b] for b in bags)
@@ -54,7 +63,7 @@ def stage_prices(own, stages_of, price_of, needs, cheaper):
                 if s not in passed:
                     passed.append(s)
                     for g, factor in cheaper[s]:
-                        now[g] *= factor
+                        now[g] = taken_off(now[g], factor)
         out = []
         for f, stages in enumerate(stages_of):
             price = now[f]

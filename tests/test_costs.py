@@ -24,11 +24,12 @@ from sklearn.preprocessing import FunctionTransformer, KBinsDiscretizer, OneHotE
 from test_reference import assert_same
 
 import frugalboost
-from frugalboost import GBFSClassifier, GBFSRegressor
+from frugalboost import GBFSClassifier, GBFSRegressor, _core
 from frugalboost.costs import Bags, Function, Neighbours, Prices, Stage, Stages, Sum, resolve
 
 D = 6
-PRICE = st.sampled_from([0.0, 0.5, 1.0, 2.0, 3.0])
+PRICE = st.sampled_from([0.0, 0.5, 1.0, 2.0, 3.0, np.inf])
+SHARE = st.sampled_from([0.0, 0.25, 0.5, 0.9, 1.0])  # taken off: nothing and everything too
 
 
 def grown_dearer(owned, last, prices):
@@ -38,7 +39,7 @@ def grown_dearer(owned, last, prices):
 @st.composite
 def plain(draw):
     prices = draw(st.lists(st.sampled_from([0.0, 0.5, 1.0, 2.0, np.inf]), min_size=D, max_size=D))
-    most = draw(st.sampled_from([None, 1, 2]))
+    most = draw(st.sampled_from([None, 0, 1, 2]))
     return Prices(prices, most=most), reference_prices.fixed_prices(prices, np.inf if most is None else most)
 
 
@@ -47,7 +48,7 @@ def bags(draw):
     members = draw(st.lists(st.lists(st.integers(0, D - 1), unique=True, max_size=4), min_size=1, max_size=4))
     prices = draw(st.lists(PRICE, min_size=len(members), max_size=len(members)))
     default = draw(PRICE)
-    most = draw(st.sampled_from([None, None, 1, 2]))
+    most = draw(st.sampled_from([None, None, 0, 1, 2]))
     groups = {f"bag {b}": features for b, features in enumerate(members)}
     cost = Bags(groups, {f"bag {b}": p for b, p in enumerate(prices)}, default=default, most=most)
     bags_of = [[b for b, features in enumerate(members) if f in features] for f in range(D)]
@@ -62,7 +63,7 @@ def bags(draw):
 @st.composite
 def neighbours(draw):
     edges = draw(st.lists(st.tuples(st.integers(0, D - 1), st.integers(0, D - 1)), min_size=1, max_size=8))
-    discount = draw(st.sampled_from([0.0, 0.25, 0.5, 0.9]))
+    discount = draw(SHARE)
     prices = draw(st.lists(PRICE, min_size=D, max_size=D))
     form = draw(st.sampled_from(["edges", "matrix"]))
     matrix = np.zeros((D, D))
@@ -81,9 +82,7 @@ def stages(draw):
     opens = [draw(st.lists(st.integers(0, D - 1), unique=True, max_size=3)) for _ in range(n)]
     outside = [f for f in range(D) if not any(f in o for o in opens)]  # needs that wait for nothing: no deadlock
     needs = [draw(st.lists(st.sampled_from(outside), unique=True, max_size=1)) if outside else [] for _ in range(n)]
-    cheaper = [
-        draw(st.dictionaries(st.integers(0, D - 1), st.sampled_from([0.25, 0.5, 1.0]), max_size=2)) for _ in range(n)
-    ]
+    cheaper = [draw(st.dictionaries(st.integers(0, D - 1), SHARE, max_size=2)) for _ in range(n)]
     own = draw(st.lists(PRICE, min_size=D, max_size=D))
     cost = Stages(
         {f"s{s}": Stage(price_of[s], opens[s], [f"s{a}" for a in after[s]], needs[s], cheaper[s]) for s in range(n)},
@@ -119,7 +118,10 @@ def structured(draw):
 
 
 @given(
-    structured(), st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.002, 0.01, 0.05]), st.sampled_from([np.inf, 3.0])
+    structured(),
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([0.0, 0.002, 0.01, 0.05]),
+    st.sampled_from([np.inf, 0.0, 0.5, 3.0]),
 )
 def test_every_kind_of_price_agrees_with_the_reference(prices, seed, mu, budget):
     cost, rules = prices
@@ -134,6 +136,62 @@ def test_every_kind_of_price_agrees_with_the_reference(prices, seed, mu, budget)
     expected = reference.fit(X, y, options, reference.SquaredError())
     assert_same(core, expected, X)
     np.testing.assert_array_equal(core._model.purchases.price, list(expected.owned.values()))
+
+
+@given(bags(), st.permutations(range(D)), st.sampled_from([np.inf, 0.0, 1.0, 3.0]), st.integers(0, 3))
+def test_the_bag_that_pays_is_that_of_the_ledger(drawn, order, budget, most):
+    """Python counts bags and what was paid for them as the core does, whatever bags overlap and cost."""
+    cost = drawn[0].replaced(most=None)
+    costs = resolve(cost, D, None)
+    limited = costs.at_most(most)
+    for some, room in ((costs, np.inf), (limited, most)):
+        had, paid = _core.buy_all(list(some.rules), np.array(order, dtype=np.int32), budget)
+        payer, total, new = costs.payer(), 0.0, []
+        for f, price in zip(had.tolist(), paid.tolist(), strict=True):
+            owned = list(payer.owned)
+            bag = payer.buy(f)
+            assert f in costs.bags[bag]
+            assert price == (0.0 if bag in owned else costs.bag_prices[bag])
+            new += [bag] if bag not in owned else []
+            total += price
+        assert list(payer.owned) == new
+        assert costs.count(had) == len(new) <= room
+        assert total <= budget
+        for f in set(order) - set(had.tolist()):  # what was not had costs too much, or there is no room
+            bag = payer.bag_of(f)
+            assert bag not in payer.owned
+            assert costs.bag_prices[bag] + total > budget or costs.bag_prices[bag] == np.inf or len(new) + 1 > room
+
+
+def bought_in_order(cost, order, n):
+    had, paid = _core.buy_all(list(resolve(cost, n, None).rules), np.array(order, dtype=np.int32))
+    return dict(zip(had.tolist(), paid.tolist(), strict=True))
+
+
+def test_everything_and_nothing_can_be_taken_off():
+    chain = [(0, 1), (1, 2)]
+    assert bought_in_order(Neighbours(chain, 1.0, prices=3.0), [0, 1, 2], 3) == {0: 3.0, 1: 0.0, 2: 0.0}
+    assert bought_in_order(Neighbours(chain, 0.0, prices=3.0), [0, 1, 2], 3) == {0: 3.0, 1: 3.0, 2: 3.0}
+    for share, second in ((1.0, 0.0), (0.0, 2.0), (1, 0.0), (0, 2.0)):
+        stage = Stages({"s": Stage(1.0, opens=[0], cheaper={1: share})}, prices=2.0)
+        assert bought_in_order(stage, [0, 1], 2) == {0: 3.0, 1: second}
+
+
+def test_what_is_never_sold_stays_so_where_everything_is_taken_off():
+    """Zero times infinity is not a price."""
+    never = Neighbours([(0, 1), (1, 2)], 1.0, prices=[1.0, np.inf, 1.0])
+    assert bought_in_order(never, [0, 1, 2], 3) == {0: 1.0, 2: 1.0}
+    behind = Stages({"s": Stage(1.0, opens=[0], cheaper={1: 1.0})}, prices=[1.0, np.inf])
+    assert bought_in_order(behind, [0, 1], 2) == {0: 2.0}
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    model = GBFSRegressor(0.0, costs=never, max_iter=5, min_samples_leaf=2).fit(X, X.sum(axis=1))
+    assert sorted(model.selected_features_) == [0, 2]
+
+
+def test_features_without_a_bag_stand_alone_in_every_form():
+    labels = pd.Series({"a": np.nan, "b": np.nan, "c": "x", "d": "x", "e": None, "f": pd.NA}, dtype=object)
+    costs = resolve(Bags(labels), 6, list("abcdef"))
+    assert costs.bags == ((2, 3), (0,), (1,), (4,), (5,))
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
@@ -307,7 +365,9 @@ def test_a_grid_search_can_vary_prices():
         (lambda: Bags({"x": "abc"}), "features of bag 'x' must be a list"),
         (lambda: Bags("one-hot"), "groups must be a mapping"),
         (lambda: Bags([0, 1], prices={0: -2}), "price of bag 0 is -2"),
-        (lambda: Neighbours((2, 2), 1.0), "discount is 1.0"),
+        (lambda: Neighbours((2, 2), 1.01), "discount is 1.01; it lies from 0 to 1"),
+        (lambda: Neighbours((2, 2), -0.01), "discount is -0.01"),
+        (lambda: Neighbours((2, 2), np.nan), "discount is nan"),
         (lambda: Neighbours((2, 2), reach=0), "reach is 0"),
         (lambda: Neighbours((2, 2, 2, 2)), "not the shape of an image"),
         (lambda: Stages({"a": 3}), "mapping from names to Stage"),

@@ -1,6 +1,7 @@
 """What the estimators promise beyond scikit-learn's own checks."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,15 @@ import pyarrow as pa
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 
-from frugalboost import GBFSClassifier, GBFSRegressor, NothingBoughtWarning, _core
+import frugalboost
+from frugalboost import (
+    GBFSClassifier,
+    GBFSClassifierCV,
+    GBFSRegressor,
+    GBFSRegressorCV,
+    NothingBoughtWarning,
+    _core,
+)
 from frugalboost.losses import Huber, Quantile
 
 
@@ -373,3 +382,60 @@ def test_early_stopping_counts_the_rows_that_are_left():
     X = np.arange(42.0)[:, None]
     with pytest.warns(NothingBoughtWarning, match="37 rows are less than two leaves"):
         GBFSRegressor(early_stopping=True, random_state=0).fit(X, X[:, 0])
+
+
+def importances(kind, how, scale):
+    """Fitted with some way of selecting on a target of some size, and again from a file."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 4))
+    signal = X[:, 0] + 0.5 * X[:, 1] * X[:, 2]
+    y = np.digitize(signal, np.quantile(signal, np.arange(1, kind) / kind)) if kind else signal * scale
+    single, searched = (GBFSClassifier, GBFSClassifierCV) if kind else (GBFSRegressor, GBFSRegressorCV)
+    if how == "search":
+        return searched(single(max_iter=20, min_samples_leaf=5), n_mus=2, cv=2, scoring=lambda *_: 0.0).fit(X, y)
+    return single(max_iter=60, min_samples_leaf=5, **HOW[how]).fit(X, y)
+
+
+HOW = {
+    "plain": {},
+    "stopped": {"early_stopping": True, "random_state": 0, "n_iter_no_change": 3},
+    "refit": {"refit": True},
+    "average": {"refit": True, "average": 3},
+    "exactly": {"n_features_to_select": 2},
+    "exactly, average": {"n_features_to_select": 2, "average": 2},
+    "never": {"stop": "never", "mu": 0.5},
+    "nothing": {"mu": 1e9},
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("how", [*HOW, "search"])
+@pytest.mark.parametrize(
+    ("kind", "scale"), [(2, 1.0), (3, 1.0), (0, 1.0), (0, 1e-100), (0, 1e-150), (0, 1e150)], ids=str
+)
+def test_importances_add_up_to_one(kind, scale, how, tmp_path):
+    model = importances(kind, how, scale)
+    fitted = getattr(model, "estimator_", model)
+    fitted.save(tmp_path / "model")
+    for one in (model, fitted, frugalboost.load(tmp_path / "model")):
+        shares = one.feature_importances_
+        assert shares.sum() == pytest.approx(1.0 if one.n_features_selected_ else 0.0, abs=1e-12)
+        assert ((shares > 0) == one.support_).all()
+    if how == "plain":
+        assert model.n_features_selected_ > 0
+
+
+def test_importances_where_sums_of_gains_overflow_or_vanish():
+    X, y = load_diabetes(return_X_y=True)
+    model = GBFSRegressor(max_iter=20).fit(X, y)
+    trees, best = model._model.ensemble, model.best_iteration_
+    expected = model.feature_importances_
+    for factor in (2.0**1023 / trees.gain.max(), 2.0**-1000 / trees.gain.max()):
+        scaled = replace(trees, gain=trees.gain * factor)
+        np.testing.assert_allclose(scaled.gain_shares(10, best), expected, rtol=1e-9)
+    with np.errstate(all="ignore"):
+        assert np.isinf(replace(trees, gain=trees.gain * (2.0**1023 / trees.gain.max())).feature_gains(10, best).sum())
+    for odd in (0.0, np.inf, np.nan):
+        shares = replace(trees, gain=np.full_like(trees.gain, odd)).gain_shares(10, best)
+        assert shares.sum() == pytest.approx(1.0)
+        assert ((shares > 0) == model.support_).all()

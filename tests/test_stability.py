@@ -69,6 +69,15 @@ def test_bags():
     assert plain.bags_ is None
 
 
+def test_of_bags_that_overlap_the_one_that_is_paid_counts():
+    """Feature 3 lies in a dear bag and a cheap one: the ledger pays the cheap one, though the dear one comes first."""
+    bags = Bags({"dear": [2, 3, 4], "cheap": [3, 5], "other": [7]}, prices={"dear": 5.0, "cheap": 0.5})
+    model = clone(QUICK).set_params(costs=bags)
+    found = StabilitySelection(model, n_subsamples=10, n_features=2, random_state=0).fit(X, Y)
+    assert found.bag_frequency_[:3].tolist() == [0.0, 1.0, 1.0]
+    assert found.bag_support_[:3].tolist() == [False, True, True]
+
+
 def test_halves_are_complementary_and_have_the_distribution_of_y():
     y = np.arange(41) % 3 == 0
     model = StabilitySelection(GBFSClassifier(max_iter=2, min_samples_leaf=1), n_subsamples=6, random_state=0)

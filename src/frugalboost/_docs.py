@@ -99,7 +99,7 @@ selected_features_ : ndarray
 n_features_selected_ : int
     How many.
 total_cost_ : float
-    What was paid for them.
+    What was paid for them, bought in this order; never more than ``budget``.
 prediction_cost_ : float
     What one prediction costs on average over (some) training rows when a feature is fetched only once a tree looks at
     it; NaN where no ``costs`` were given. See :meth:`prediction_cost`.
@@ -114,7 +114,8 @@ n_iter_, best_iteration_ : int
 stop_reason_ : str
     "max_iter", "converged" (no split pays any more) or "early_stopping".
 feature_importances_ : ndarray of shape (n_features,)
-    Sum of the raw gains of each feature's splits, prices apart.
+    Each feature's share of the raw gains of all splits, prices apart: they add up to 1, or are all zero where nothing
+    is split on.
 history_ : dict of lists
     For every iteration, and for the start value as entry 0: "iteration", "train_loss", "validation_loss" (NaN without
     validation rows), "n_features", "price_paid", "prediction_price", "bought" (columns) and "raw_gain" (of the splits

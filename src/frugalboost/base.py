@@ -289,7 +289,7 @@ class GBFSBase(Shown, Selector, BaseEstimator):  # type: ignore[misc]
         self.total_cost_ = float(model.curve.cost[best])
         self.prediction_cost_ = float(model.curve.prediction_cost[best])
         self.cost_unit_ = self.costs.unit if isinstance(self.costs, Cost) else None
-        self.feature_importances_ = model.ensemble.feature_gains(self.n_features_in_, best)
+        self.feature_importances_ = model.ensemble.gain_shares(self.n_features_in_, best)
         when = [np.flatnonzero(bought.iteration == i) for i in range(model.n_iterations + 1)]
         self.history_ = {
             "iteration": list(range(model.n_iterations + 1)),
@@ -342,7 +342,7 @@ class GBFSBase(Shown, Selector, BaseEstimator):  # type: ignore[misc]
         """Say where so many features could not be had, or are not worth having."""
         if self.n_features_to_select is None or self.n_features_selected_ == 0:
             return
-        owned = len(selection.Bags(self._costs(), self.selected_features_).owned)
+        owned = self._costs().count(self.selected_features_)
         if owned < self.n_features_to_select:
             warnings.warn(
                 f"n_features_to_select={self.n_features_to_select}, but only {owned} gain anything in the model, or "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -130,6 +130,19 @@ class Ensemble:
         split = split[np.argsort(gain[split], kind="stable")]  # the order of classes must not round the sums
         gains: Floats = np.bincount(feature[split], weights=gain[split], minlength=n_features).astype(np.float64)
         return gains
+
+    def gain_shares(self, n_features: int, iterations: int) -> Floats:
+        """The same as shares of the sum over all features; zeros where nothing is split."""
+        largest = float(np.max(self.gain[: self.tree_begin[iterations * self.n_outputs]], initial=0.0))
+        # As multiples of the largest gain sums can neither overflow nor vanish.
+        if 0 < largest < np.inf:
+            relative = self.gain / largest
+        elif largest > 0:
+            relative = np.isinf(self.gain).astype(np.float64)
+        else:
+            relative = np.ones_like(self.gain)
+        gains = replace(self, gain=relative).feature_gains(n_features, iterations)
+        return gains / (gains.sum() or 1.0)
 
     def _walkable(self) -> _core.Trees:
         return _core.Trees(

@@ -82,6 +82,12 @@ class Memory:
         same = type(self.loss) is type(job.loss) and (self.loss == job.loss or not isinstance(job.loss, BuiltIn))
         if not same:
             raise ValueError(f"{_CANT_GO_ON} was fitted with loss={self.loss!r}, not {job.loss!r}. {_START_ANEW}")
+        paid = float(self.model.purchases.price.sum())
+        if paid > job.budget * (1 + 1e-9):
+            raise ValueError(
+                f"{_CANT_GO_ON} has paid {paid:g} already, more than budget={job.budget:g}. What is bought stays: "
+                "raise the budget, or start anew with sklearn.base.clone(estimator)."
+            )
         if trees.n_iterations > job.params.max_iter:
             raise ValueError(
                 f"warm_start=True, and the model has {trees.n_iterations} iterations already; "

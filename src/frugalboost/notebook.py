@@ -85,9 +85,8 @@ def bought(estimator: Any) -> str:
     if not hasattr(estimator, "selected_features_"):
         return ""
     names = getattr(estimator, "feature_names_in_", range(estimator.n_features_in_))
-    gains, chosen = estimator.feature_importances_, estimator.selected_features_.tolist()
-    total = gains.sum() or 1.0
-    rows = [(str(names[c]), f"{100 * gains[c] / total:.1f}") for c in chosen]
+    shares, chosen = 100 * estimator.feature_importances_, estimator.selected_features_.tolist()
+    rows = [(str(names[c]), f"{shares[c]:.1f}") for c in chosen]
     said = f"{len(chosen)} of {estimator.n_features_in_} features bought, price {estimator.total_cost_:g}"
     return html_table(said, ("feature", "share of gains, %"), rows)
 

@@ -8,6 +8,7 @@ from typing import Any
 from frugalboost.base import GBFSBase
 from frugalboost.costs.bags import Bags
 from frugalboost.costs.cost import FeatureTable, Sum
+from frugalboost.costs.paying import Payer, by_feature
 
 
 def find_bags(costs: Any) -> Bags | None:
@@ -32,18 +33,9 @@ def named_bags(costs: Any, table: FeatureTable, names: Sequence[str]) -> tuple[B
 
 def paid_for_bags(model: GBFSBase, bags: Bags, table: FeatureTable) -> dict[int, float]:
     """Bags owned, in order of purchase, and what was paid for the features that came with them."""
-    prices = [bags._price(label) for label in bags._members(table)]
-    members = bags.bags(table)
-    prices += [float(bags.default)] * (len(members) - len(prices))
+    payer = Payer(by_feature(bags.bags(table)), bags.bag_prices(table))
     paid: dict[int, float] = {}
-    of: dict[int, list[int]] = {}
-    for i, bag in enumerate(members):
-        for j in bag:
-            of.setdefault(j, []).append(i)
     for j, price in zip(model.selected_features_.tolist(), model._model.purchases.price.tolist(), strict=False):
-        # A feature of no bag that is owned makes its cheapest one owned, the first of equals.
-        mine = next((i for i in of[j] if i in paid), None)
-        if mine is None:
-            mine = min(of[j], key=lambda i: prices[i])
-        paid[mine] = paid.get(mine, 0.0) + price
+        bag = payer.buy(j)
+        paid[bag] = paid.get(bag, 0.0) + price
     return paid

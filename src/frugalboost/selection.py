@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frugalboost import _core
 from frugalboost.averaging import fit_average
-from frugalboost.boosting import Model, Observer, Task, boost, priced
+from frugalboost.bills import Bill, prices_paid
+from frugalboost.boosting import Curve, Model, Observer, Purchases, Task, boost, priced
 from frugalboost.costs import Resolved, resolve
 from frugalboost.losses import has_values
 from frugalboost.weighing import Scale, narrowed
@@ -59,8 +59,7 @@ def forward(task: Task, refit: bool | str, last: Last, observer: Observer | None
     model = boost(task, None, observer, threads)
     if not refit:
         return Outcome(model)
-    chosen = np.sort(model.bought_until(model.best_iteration)).astype(np.int64)
-    again = fit_on(task, chosen, model, last, observer, threads)
+    again = fit_on(task, _columns_of(model), model, last, observer, threads)
     keep = "refit"
     if refit == "auto" and not _validation_loss(again) < _validation_loss(model):
         keep = "forward"
@@ -90,28 +89,20 @@ def _validation_loss(model: Model) -> float:
 def fit_on(task: Task, columns: Columns, bought: Model, last: Last, observer: Observer | None, threads: int) -> Model:
     """Fit on some columns, all free, with the task's settings; the model is one of the whole table.
 
-    ``bought`` is the model of the whole table that led here: mu_max is a matter of all columns.
+    ``columns`` are in the order in which they were bought: where their prices depend on the order, another one may not
+    fit the budget. ``bought`` is the model of the whole table that led here: mu_max is a matter of all columns.
     """
     if not len(columns):
         return _constant(task, bought, observer, threads)
-    narrow = narrowed(task, columns, threads)
-    if last.models > 1:
-        model = fit_average(narrow, last.models, last.seed, observer, threads)
-    else:
-        model = boost(narrow, None, observer, threads)
-    used = columns[model.purchases.feature].astype(np.int32)
-    until = columns[model.bought_until(model.best_iteration)].astype(np.int32)
-    price = _prices_paid(task.costs, used)
-    lost = (set(used.tolist()) - price.keys()) | (set(until.tolist()) - _prices_paid(task.costs, until).keys())
-    if lost:  # something waits for a feature that was sold, or that the best iteration does not use
-        return fit_on(task, columns[~np.isin(columns, list(lost))], bought, last, observer, threads)
-    purchases = replace(model.purchases, feature=used, price=np.array([price[f] for f in used.tolist()]))
-    cost = np.array([purchases.price[purchases.iteration <= i].sum() for i in range(model.n_iterations + 1)])
+    model = _fit_free(task, np.sort(columns), last, observer, threads)
+    purchases = _settled(model, columns, task)
+    if purchases is None:  # not all of what the free model uses can be had
+        bound = boost(_only(task, columns), None, observer, threads)
+        model, purchases = bound, bound.purchases
     wide = replace(
         model,
-        ensemble=replace(model.ensemble, feature=_renamed(model.ensemble.feature, columns)),
         purchases=purchases,
-        curve=replace(model.curve, cost=cost),
+        curve=_accounted(model, purchases),
         prices=task.costs.start,
         mu_max=bought.mu_max,
         impurity=bought.impurity,
@@ -120,10 +111,51 @@ def fit_on(task: Task, columns: Columns, bought: Model, last: Last, observer: Ob
     return priced(wide, task, threads)
 
 
-def _prices_paid(costs: Resolved, columns: NDArray[np.integer[Any]]) -> dict[int, float]:
-    """What is paid for columns bought in this order; those that can't be had are left out."""
-    order, paid = _core.buy_all(list(costs.rules), columns.astype(np.int32))
-    return dict(zip(np.asarray(order).tolist(), np.asarray(paid).tolist(), strict=True))
+def _fit_free(task: Task, columns: Columns, last: Last, observer: Observer | None, threads: int) -> Model:
+    """A model on some columns that all cost nothing, in terms of the whole table."""
+    narrow = narrowed(task, columns, threads)
+    if last.models > 1:
+        model = fit_average(narrow, last.models, last.seed, observer, threads)
+    else:
+        model = boost(narrow, None, observer, threads)
+    return replace(
+        model,
+        ensemble=replace(model.ensemble, feature=_renamed(model.ensemble.feature, columns)),
+        purchases=replace(model.purchases, feature=_renamed(model.purchases.feature, columns)),
+    )
+
+
+def _only(task: Task, columns: Columns) -> Task:
+    """The task with no other columns to buy: prices and budget bind it, and mu does not."""
+    others = np.full(len(task.costs.start), np.inf)
+    others[columns] = 0.0
+    costs = replace(task.costs, rules=(*task.costs.rules, *resolve(others, len(others), None).rules))
+    return replace(task, costs=costs, params=replace(task.params, mu=0.0, new_features=1.0))
+
+
+def _settled(model: Model, columns: Columns, task: Task) -> Purchases | None:
+    """What a model that was fitted on free columns has to buy, in an order that fits the budget; None: there is none.
+
+    In the order of first use, where that can be paid. Otherwise a feature may be bought before a tree looks at it,
+    because that makes another one cheaper; what the best iteration does not use comes last.
+    """
+    used = model.purchases
+    needed = used.feature[used.iteration <= model.best_iteration]
+    first = Bill.of(task, [needed, columns[np.isin(columns, needed)]])
+    whole = Bill.in_order(task, np.concatenate([first.order, used.feature[len(needed) :]]))
+    if len(first.order) < len(needed) or len(whole.order) < len(used.feature):
+        return None
+    place = {f: i for i, f in enumerate(used.feature.tolist())}
+    at = np.array([place[f] for f in whole.order.tolist()], dtype=np.int64)
+    by_then = np.minimum.accumulate(used.iteration[at][::-1])[::-1]
+    return Purchases(used.feature[at], whole.prices, used.gain[at], by_then)
+
+
+def _accounted(model: Model, purchases: Purchases) -> Curve:
+    """The model's curve with what is owned and paid after each iteration."""
+    owned = np.searchsorted(purchases.iteration, np.arange(model.n_iterations + 1), side="right")
+    paid = np.concatenate([[0.0], np.cumsum(purchases.price)])
+    return replace(model.curve, n_features=owned.astype(np.int32), cost=paid[owned])
 
 
 def _constant(task: Task, bought: Model, observer: Observer | None, threads: int) -> Model:
@@ -140,65 +172,80 @@ def _renamed(feature: NDArray[np.int32], columns: Columns) -> NDArray[np.int32]:
 
 
 class Bags:
-    """What can be sold: bags of columns, or single columns."""
+    """What can be sold: bags of columns, or single columns. A column is given back with the bag that pays for it."""
 
-    def __init__(self, costs: Resolved, columns: NDArray[np.integer[Any]]) -> None:
-        wanted = set(columns.tolist())
-        all_bags = costs.bags if costs.bags is not None else tuple((int(c),) for c in columns)
-        owned = (tuple(c for c in bag if c in wanted) for bag in all_bags)
-        self.owned: list[Bag] = sorted({bag for bag in owned if bag})
+    def __init__(self, costs: Resolved, order: Columns) -> None:
         self._costs = costs
+        self._keep(order)
+
+    def _keep(self, order: Columns) -> None:
+        """Own these columns, bought in this order."""
+        payer, came_with = self._costs.payer(), dict[int, list[int]]()
+        for c in order.tolist():
+            came_with.setdefault(payer.buy(c), []).append(c)
+        self.order = order
+        self._came_with = sorted((sorted(columns), bag) for bag, columns in came_with.items())
+
+    def __len__(self) -> int:
+        return len(self._came_with)
 
     def columns(self) -> Columns:
-        """All columns of the bags owned."""
-        return np.array(sorted({c for bag in self.owned for c in bag}), dtype=np.int64)
+        """All columns owned, ascending."""
+        return np.sort(self.order)
 
     def own_columns(self) -> list[Columns]:
         """For each bag the columns that go with it: those in no other bag, and what can't be had without them."""
-        count: dict[int, int] = {}
-        for bag in self.owned:
-            for c in bag:
-                count[c] = count.get(c, 0) + 1
-        own = [np.array([c for c in bag if count[c] == 1], dtype=np.int64) for bag in self.owned]
+        own = [np.array(columns, dtype=np.int64) for columns in self._own()]
         columns = self.columns()
         if np.isfinite(self._costs.start[columns]).all():  # nothing waits for anything
             return own
-        return [np.setdiff1d(columns, self._left_without(columns, some)) for some in own]
+        return [np.setdiff1d(columns, self._left_without(some)) for some in own]
 
-    def _left_without(self, columns: Columns, sold: Columns) -> list[int]:
-        return list(_prices_paid(self._costs, np.setdiff1d(columns, sold)))
+    def _own(self) -> list[list[int]]:
+        """Of the columns that came with each bag those in no other that is owned; all, where there would be none."""
+        bags = self._costs.bags
+        if bags is None:
+            return [columns for columns, _ in self._came_with]
+        count: dict[int, int] = {}
+        for _, bag in self._came_with:
+            for c in bags[bag]:
+                count[c] = count.get(c, 0) + 1
+        return [[c for c in columns if count[c] == 1] or columns for columns, _ in self._came_with]
+
+    def _left_without(self, sold: Columns) -> list[int]:
+        return list(prices_paid(self._costs, self.order[~np.isin(self.order, sold)]))
 
     def prices(self) -> Floats:
         """What was paid for each bag; the free ones count like the cheapest other one, since places are scarce too."""
-        price = _prices_paid(self._costs, self.columns())
-        prices = np.array([sum(price.get(c, 0.0) for c in bag) for bag in self.owned])
+        price = prices_paid(self._costs, self.order)
+        prices = np.array([sum(price.get(c, 0.0) for c in columns) for columns, _ in self._came_with])
         return np.where(prices > 0, prices, prices[prices > 0].min() if (prices > 0).any() else 1.0)
 
     def sell(self, columns: Columns) -> None:
         """Give columns back."""
-        gone = set(columns.tolist())
-        left = (tuple(c for c in bag if c not in gone) for bag in self.owned)
-        self.owned = sorted({bag for bag in left if bag})
+        self._keep(self.order[~np.isin(self.order, columns)])
 
 
 class Selling:
     """The way down: the weakest bag is sold, again and again."""
 
-    def __init__(self, scale: Scale, bags: Bags, task: Task, tell: Teller | None) -> None:
-        self._scale, self._bags, self._task, self._tell = scale, bags, task, tell
+    def __init__(self, scale: Scale, bags: Bags, tell: Teller | None) -> None:
+        self._scale, self._bags, self._tell = scale, bags, tell
         self.n_features: list[int] = []
         self.loss: list[float] = []
         self.sold: list[list[int]] = []
 
-    def down_to(self, number: int) -> Columns:
-        """Sell until so many bags are left, and the budget is kept; return their columns."""
+    def down_to(self, number: int, task: Task) -> Bill:
+        """Sell until what is left can be had at the task's prices, which leave room for so many bags."""
         if number == 0:  # nothing need be weighed to sell everything
-            self._bags.owned = []
-        while len(self._bags.owned) > number:
-            self._sell(len(self._bags.owned) - number)
-        while self._bags.owned and _price(self._task, self._bags.columns()) > self._task.budget * (1 + 1e-9):
-            self._sell(1)
-        return self._bags.columns()
+            self._bags.sell(self._bags.columns())
+        while True:
+            # In another order fewer bags may do, but only where they overlap.
+            if len(self._bags) <= number or task.costs.overlap:
+                bill = Bill.of(task, [self._bags.order, self._bags.columns()])
+                if len(bill.order) == len(self._bags.order):
+                    return bill
+            self._sell(max(1, len(self._bags) - number))
 
     def _sell(self, most: int) -> None:
         bags = self._bags
@@ -212,10 +259,9 @@ class Selling:
         self.n_features.append(len(columns))
         self.loss.append(self._scale.loss(columns))
         self.sold.append(sold.tolist())
-        bags.owned = [bag for i, bag in enumerate(bags.owned) if i not in set(weakest.tolist())]
         bags.sell(sold)
         if self._tell is not None:
-            self._tell(len(bags.owned))
+            self._tell(len(bags))
 
     def steps(self) -> dict[str, list[Any]]:
         """What was sold, and the held-out loss before."""
@@ -257,30 +303,28 @@ def sell_back(
         raise ValueError("n_features_to_select needs the loss of every row: give your loss a method 'value'.")
     bought = _buy_enough(task, max(numbers, default=0), observer, threads)
     scale = Scale(task, seed, observer, threads)
-    selling = Selling(scale, Bags(task.costs, _columns_of(bought)), task, tell)
+    selling = Selling(scale, Bags(task.costs, _columns_of(bought)), tell)
     out = {}
     for k in sorted(set(numbers), reverse=True):
-        first = boost(_at_most(task, k), None, observer, threads)
-        kept, rival = selling.down_to(k), _columns_of(first)
+        limited = _at_most(task, k)
+        first = boost(limited, None, observer, threads)
+        left, rival = selling.down_to(k, limited), _columns_of(first)
+        kept = left.order
         # Never pay more for what was bought first, unless there is a budget, which it keeps.
-        fair = np.isfinite(task.budget) or _price(task, rival) <= _price(task, kept)
-        if fair and len(rival) and scale.loss(rival) < scale.loss(kept):
+        fair = bool(np.isfinite(task.budget) or first.curve.cost[first.best_iteration] <= left.total)
+        if fair and len(rival) and scale.loss(np.sort(rival)) < scale.loss(np.sort(kept)):
             kept = rival
-        again = fit_on(task, kept, bought, last, observer, threads)
+        again = fit_on(limited, kept, bought, last, observer, threads)
         keep = "forward" if fair and _validation_loss(first) < _validation_loss(again) else "refit"
         chosen = replace(first if keep == "forward" else again, mu_max=bought.mu_max)
-        little = len(kept) > 0 and scale.says_little(kept)
-        out[k] = Outcome(chosen, _scores(first, again, keep), selling.steps(), little)
+        little = len(kept) > 0 and scale.says_little(np.sort(kept))
+        out[k] = Outcome(priced(chosen, task, threads), _scores(first, again, keep), selling.steps(), little)
     return out
 
 
-def _price(task: Task, columns: Columns) -> float:
-    """What columns cost together."""
-    return float(sum(_prices_paid(task.costs, columns).values()))
-
-
 def _columns_of(model: Model) -> Columns:
-    return np.sort(model.bought_until(model.best_iteration)).astype(np.int64)
+    """What a model owns, in order of purchase."""
+    return model.bought_until(model.best_iteration).astype(np.int64)
 
 
 def _buy_enough(task: Task, number: int, observer: Observer | None, threads: int) -> Model:
@@ -288,21 +332,11 @@ def _buy_enough(task: Task, number: int, observer: Observer | None, threads: int
     mu = task.params.mu
     while True:
         model = boost(replace(task, budget=np.inf, params=replace(task.params, mu=mu)), None, observer, threads)
-        if mu == 0 or len(Bags(task.costs, _columns_of(model)).owned) >= PLENTY * number:
+        if mu == 0 or task.costs.count(_columns_of(model)) >= PLENTY * number:
             return model
         mu = mu / 10 if mu > 1e-3 * model.mu_max else 0.0
 
 
 def _at_most(task: Task, number: int) -> Task:
-    """The task with so many purchases at most; a bag is one."""
-    n = len(task.costs.start)
-    bags = task.costs.bags or tuple((c,) for c in range(n))
-    of: list[list[int]] = [[] for _ in range(n)]
-    for i, bag in enumerate(bags):
-        for c in bag:
-            of[c].append(i)
-    begin = np.concatenate([[0], np.cumsum([len(own) for own in of])]).astype(np.int64)
-    items = np.array([i for own in of for i in own], dtype=np.int32)
-    rule = _core.BagPrices(begin, items, np.zeros(len(bags)), float(number))
-    costs = replace(task.costs, rules=(*task.costs.rules, rule))
-    return replace(task, costs=costs, params=replace(task.params, mu=0.0))
+    """The task with so many purchases at most, whatever they gain; a bag is one."""
+    return replace(task, costs=task.costs.at_most(number), params=replace(task.params, mu=0.0))

@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
 from frugalboost.base import GBFSBase, unchanged_on_error
+from frugalboost.bills import Bill, affordable
 from frugalboost.boosting import Task, boost
 from frugalboost.folds import in_order
 from frugalboost.parallel import Check, side_by_side
@@ -70,7 +71,8 @@ class StabilitySelection(Selector, MetaEstimatorMixin, BaseEstimator):  # type: 
     mus_ : ndarray
         The values of mu, falling.
     support_ : ndarray of shape (n_features,)
-        Which features are stable.
+        Which features are stable; where the estimator has a budget that does not allow all of them, the most frequent
+        ones that it allows.
     bags_ : tuple of tuples or None
         Columns of each bag, where prices have bags; None otherwise.
     bag_frequency_, bag_frequencies_, bag_support_ : ndarray or None
@@ -187,7 +189,7 @@ class StabilitySelection(Selector, MetaEstimatorMixin, BaseEstimator):  # type: 
         self.bags_ = bags
         self.frequencies_ = chosen.mean(axis=0)
         self.frequency_ = self.frequencies_[-1]
-        self.support_ = self.frequency_ >= self.threshold
+        self.support_ = self._paid(self.frequency_ >= self.threshold, task)
         self.bag_frequency_ = self.bag_frequencies_ = self.bag_support_ = None
         if bags is not None:
             self.bag_frequencies_ = owned.mean(axis=0)
@@ -209,6 +211,23 @@ class StabilitySelection(Selector, MetaEstimatorMixin, BaseEstimator):  # type: 
                 UserWarning,
                 stacklevel=6,
             )
+
+    def _paid(self, stable: Flags, task: Task) -> Flags:
+        """Of what is stable as much as the budget allows: the most frequent first, then the cheaper, then the lower."""
+        if np.isinf(task.budget):
+            return stable
+        order = np.lexsort((task.costs.start, -self.frequency_))
+        had = Bill.in_order(task, order[stable[order]]).order
+        if len(had) < stable.sum():
+            warnings.warn(
+                f"{int(stable.sum())} features are stable, but only {len(had)} of them, the most frequent, can be had "
+                f"together within budget={task.budget:g}.",
+                UserWarning,
+                stacklevel=7,
+            )
+        paid = np.zeros_like(stable)
+        paid[had] = True
+        return paid
 
     def _halves(self, task: Task) -> list[NDArray[np.int64]]:
         """Complementary halves, each with the distribution of y."""
@@ -232,42 +251,39 @@ def _path_on(
 ) -> tuple[Flags, Flags]:
     """Which features, and which bags, are bought on some rows down to each mu, the first `most` of all."""
     part = replace(task, train=task.train.at(places), binned=task.binned.take(None, places, threads), validation=None)
-    bags = task.costs.bags or ()
+    purse = _Purse(task, most)
     chosen = np.zeros((len(mus), len(task.costs.start)), dtype=bool)
-    owned = np.zeros((len(mus), len(bags)), dtype=bool)
-    purse = _Purse(bags, most)
+    owned = np.zeros((len(mus), len(task.costs.bags or ())), dtype=bool)
     for i, mu in enumerate(mus):
         if not purse.full:
             model = boost(replace(part, params=replace(part.params, mu=float(mu))), None, check, threads)
             for feature in model.purchases.feature.tolist():
                 purse.buy(feature)
         chosen[i, sorted(purse.features)] = True
-        owned[i, sorted(purse.bags)] = True
+        if task.costs.bags is not None:
+            owned[i, sorted(purse.bags)] = True
     return chosen, owned
 
 
 class _Purse:
-    """Enough for so many features; where there are bags, for so many bags and all that is in them."""
+    """Enough for so many features, or so many bags and all that is in them, and for no more than the budget."""
 
-    def __init__(self, bags: tuple[tuple[int, ...], ...], most: int) -> None:
-        self.features: set[int] = set()
-        self.bags: set[int] = set()
+    def __init__(self, task: Task, most: int) -> None:
+        self.features: list[int] = []  # in order of purchase
         self.full = False  # something more was wanted
-        self._most = most
-        self._bags_of: dict[int, list[int]] = {}
-        for i, bag in enumerate(bags):
-            for c in bag:
-                self._bags_of.setdefault(c, []).append(i)
+        self._task, self._most, self._payer = task, most, task.costs.payer()
+
+    @property
+    def bags(self) -> list[int]:
+        """Those that pay; where there are no bags, the features."""
+        return list(self._payer.owned)
 
     def buy(self, feature: int) -> None:
-        """Take a feature, if there is room for it."""
+        """Take a feature, if there is room for it and it can be paid."""
         if feature in self.features:
             return
-        bags = self._bags_of.get(feature)
-        owns_one = bags is not None and not self.bags.isdisjoint(bags)
-        if not owns_one and len(self.bags if bags is not None else self.features) >= self._most:
+        if self._payer.bag_of(feature) not in self._payer.owned and len(self._payer.owned) >= self._most:
             self.full = True
-            return
-        self.features.add(feature)
-        if bags is not None and not owns_one:
-            self.bags.add(bags[0])
+        elif affordable(self._task, [*self.features, feature]):
+            self.features.append(feature)
+            self._payer.buy(feature)

@@ -48,7 +48,7 @@ def demo_report(mu: float, seed: int) -> str:
 
     model, everything = fitted(mu=mu), fitted(mu=0.0)
     owned = model.history_["n_features"]
-    gains = model.feature_importances_
+    shares = 100 * model.feature_importances_
     lines = [
         f"Wisconsin breast cancer: {len(data.target)} patients, {X.shape[1]} features; "
         f"{len(y_test)} patients held out.",
@@ -60,7 +60,7 @@ def demo_report(mu: float, seed: int) -> str:
         only_these[model.selected_features_[:k]] = 0.0
         lines.append(
             f"{k:>3} {data.feature_names[feature]:<24}{next(i for i, n in enumerate(owned) if n >= k):>8}"
-            f"{100 * gains[feature] / gains.sum():>13.1f} %{error(fitted(costs=only_these)):>31.1f} %"
+            f"{shares[feature]:>13.1f} %{error(fitted(costs=only_these)):>31.1f} %"
         )
     if model.n_features_selected_ == 0:
         lines.append(f"    nothing: from mu = {model.mu_max_:.3f} on no feature is worth its price")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import OneToOneFeatureMixin
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
@@ -14,7 +15,10 @@ from sklearn.preprocessing import FunctionTransformer, KBinsDiscretizer, OneHotE
 from sklearn.utils.validation import check_is_fitted
 
 from frugalboost import _core
-from frugalboost.costs.cost import Cost, FeatureTable, check_list, check_most, check_price, is_numbered, limit, lists
+from frugalboost.costs.cost import Cost, FeatureTable, check_list, check_most, check_price, is_numbered, limit
+from frugalboost.costs.paying import by_feature, lists
+
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -139,22 +143,20 @@ class Bags(Cost):
         unknown = [b for b in self.prices if b not in members] if hasattr(self.prices, "items") else []
         if unknown:
             raise ValueError(f"Bags: there is no bag {unknown[0]!r} to put a price on.")
-        bags_of: list[list[int]] = [[] for _ in range(table.n)]
-        bag_prices = []
-        for number, (bag, features) in enumerate(members.items()):
-            bag_prices.append(self._price(bag))
-            for f in features:
-                bags_of[f].append(number)
-        for alone in (own for own in bags_of if not own):
-            alone.append(len(bag_prices))
-            bag_prices.append(float(self.default))
-        return (_core.BagPrices(*lists(bags_of), np.array(bag_prices), limit(self.most)),)
+        bags_of = by_feature(self.bags(table))
+        each = lists([bags_of[f] for f in range(table.n)])
+        return (_core.BagPrices(*each, self.bag_prices(table), limit(self.most)),)
 
     def bags(self, table: FeatureTable) -> tuple[tuple[int, ...], ...]:
         """Columns of each bag; those that stand alone are bags of one."""
         bags = [tuple(features) for features in self._members(table).values()]
         in_one = {f for bag in bags for f in bag}
         return (*bags, *((f,) for f in range(table.n) if f not in in_one))
+
+    def bag_prices(self, table: FeatureTable) -> Floats:
+        """Prices of these bags."""
+        prices = [self._price(bag) for bag in self._members(table)]
+        return np.array([*prices, *[float(self.default)] * (len(self.bags(table)) - len(prices))])
 
     def _price(self, bag: Hashable) -> float:
         if hasattr(self.prices, "items"):
@@ -169,7 +171,8 @@ class Bags(Cost):
             return members
         if hasattr(self.groups, "items") and not is_numbered(self.groups):  # a Series by feature name
             for feature, label in self.groups.items():
-                members.setdefault(label, []).append(table.place(feature, "Bags"))
+                if not _is_missing(label):
+                    members.setdefault(label, []).append(table.place(feature, "Bags"))
             return members
         labels = self.groups.tolist() if hasattr(self.groups, "tolist") else list(self.groups)
         if len(labels) != table.n:

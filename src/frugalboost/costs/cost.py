@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
 from typing import Any, Self, TypeAlias
@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from frugalboost import _core
+from frugalboost.costs.paying import Payer, by_feature, lists
 
 Floats = NDArray[np.float64]
 
@@ -138,12 +139,6 @@ def limit(most: float | None) -> float:
     return float("inf") if most is None else float(most)
 
 
-def lists(items: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Lists of different lengths as the core wants them: where each begins, and all items one after another."""
-    begin = np.concatenate([[0], np.cumsum([len(i) for i in items], dtype=np.int64)]).astype(np.int64)
-    return begin, np.array([v for i in items for v in i], dtype=np.int32)
-
-
 @dataclass(frozen=True)
 class Resolved:
     """Prices of the features of one table, ready for the core."""
@@ -154,6 +149,38 @@ class Resolved:
     given: bool  # False: nobody asked for prices, each is 1
     structured: bool  # an object or a function, not a plain list
     bags: tuple[tuple[int, ...], ...] | None = None  # columns that are bought and sold together; None: each alone
+    bag_prices: Floats | None = None  # of these bags; None: all alike
+
+    @cached_property
+    def bags_of(self) -> dict[int, list[int]]:
+        """The bags of each feature; empty where there are none."""
+        return by_feature(self.bags or ())
+
+    @cached_property
+    def overlap(self) -> bool:
+        """Whether a feature is in several bags."""
+        return any(len(bags) > 1 for bags in self.bags_of.values())
+
+    def payer(self) -> Payer:
+        """Ready to buy features, and to say which bag pays for each."""
+        return Payer(self.bags_of, self.bag_prices)
+
+    def count(self, order: NDArray[np.integer[Any]]) -> int:
+        """How many bags, or features where there are none, are owned after features were bought in this order."""
+        payer = self.payer()
+        return len({payer.buy(f) for f in order.tolist()})
+
+    def at_most(self, number: int) -> Resolved:
+        """The same prices with room for so many bags, or features where there are none."""
+        n = len(self.start)
+        rule: _core.PriceRule
+        if self.bags is None:
+            rule = _core.FeaturePrices(np.zeros(n), *lists([]), 1.0, float(number))
+        else:  # beside the rule that is paid another that counts, by the same prices
+            ranks = np.zeros(len(self.bags)) if self.bag_prices is None else self.bag_prices
+            bags_of = lists([self.bags_of[f] for f in range(n)])
+            rule = _core.BagPrices(*bags_of, ranks, float(number), only_counts=True)
+        return replace(self, rules=(*self.rules, rule))
 
     @property
     def key(self) -> str:
@@ -183,6 +210,10 @@ class Cost(ABC):
 
     def bags(self, table: FeatureTable) -> tuple[tuple[int, ...], ...] | None:
         """Columns that come together; None where each stands alone."""
+        return None
+
+    def bag_prices(self, table: FeatureTable) -> Floats | None:
+        """Prices of these bags, which decide what a feature of several bags pays; None where all are alike."""
         return None
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -292,6 +323,10 @@ class Sum(Cost):
     def bags(self, table: FeatureTable) -> tuple[tuple[int, ...], ...] | None:
         """Bags of the first term that has any."""
         return next((bags for bags in (term.bags(table) for term in self.terms) if bags is not None), None)
+
+    def bag_prices(self, table: FeatureTable) -> Floats | None:
+        """Prices of the bags of that term."""
+        return next((term.bag_prices(table) for term in self.terms if term.bags(table) is not None), None)
 
     def __repr__(self) -> str:
         return " + ".join(map(repr, self.terms))

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from frugalboost import _core
-from frugalboost.costs.cost import Cost, FeatureTable, check_given, check_list, check_most, check_price, limit, lists
+from frugalboost.costs.cost import Cost, FeatureTable, check_given, check_list, check_most, check_price, limit
+from frugalboost.costs.paying import lists
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -57,4 +57,5 @@ def resolve(costs: Any, n_features: int, names: Sequence[str] | None) -> Resolve
     table = FeatureTable(n_features, None if names is None else tuple(names))
     rules = cost.rules(table)
     start = np.sum([np.asarray(rule.prices) for rule in rules], axis=0)
-    return Resolved(rules, start, cost, costs is not None, is_structured(costs), cost.bags(table))
+    bags, bag_prices = cost.bags(table), cost.bag_prices(table)
+    return Resolved(rules, start, cost, costs is not None, is_structured(costs), bags, bag_prices)

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from frugalboost import _core
-from frugalboost.costs.cost import Cost, FeatureTable, check_given, check_list, check_price, comparable, lists
+from frugalboost.costs.cost import Cost, FeatureTable, check_given, check_list, check_price, comparable
+from frugalboost.costs.paying import lists
 
 
 @dataclass(frozen=True, eq=False)

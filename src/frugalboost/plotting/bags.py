@@ -21,6 +21,7 @@ from frugalboost.plotting.display import (
     in_unit,
     names_of,
     shown_names,
+    total_gains,
 )
 
 
@@ -114,7 +115,7 @@ class BagDisplay(Display):
         paid = paid_for_bags(model, bags, table)
         rows = [*paid, *(i for i in range(len(names)) if i not in paid)][:max_bags]
         members = bags.bags(table)
-        gains = np.where(model.support_, model.feature_importances_, np.nan)
+        gains = np.where(model.support_, total_gains(model), np.nan)
         display = cls(
             bags=[names[i] for i in rows],
             gains=[gains[list(members[i])] for i in rows],

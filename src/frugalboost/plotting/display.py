@@ -93,6 +93,11 @@ def fitted_model(display: type, estimator: Any) -> GBFSBase:
     return model
 
 
+def total_gains(model: GBFSBase) -> Floats:
+    """Sum of the raw gains of every feature's splits, up to the best iteration."""
+    return model._model.ensemble.feature_gains(model.n_features_in_, model.best_iteration_)
+
+
 def drawable(values: Floats, what: str) -> Floats:
     """The values; ValueError where all are NaN, which would be an empty figure."""
     if np.isnan(values).all():

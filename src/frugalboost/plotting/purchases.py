@@ -20,6 +20,7 @@ from frugalboost.plotting.display import (
     legend_above,
     names_of,
     shown_names,
+    total_gains,
     whole_numbers,
     write_beside,
 )
@@ -116,7 +117,7 @@ class PurchaseDisplay(Display):
             features=[names[j] for j in order],
             price=model.purchases.price[:bought],
             first_gain=model.purchases.gain[:bought],
-            total_gain=fitted.feature_importances_[order],
+            total_gain=total_gains(fitted)[order],
             mu=None if free else fitted.mu_ * (model.impurity if fitted.mu_unit == "share" else 1.0),
             unit=fitted.cost_unit_,
         )

@@ -164,9 +164,7 @@ def error_or_none(findings: Findings, score: float | None) -> float | None:
 
 def gain_shares(model: GBFSBase) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Of all columns, in percent."""
-    gains = model.feature_importances_
-    total = gains.sum()
-    shares: np.ndarray[Any, np.dtype[np.float64]] = 100 * gains / total if total > 0 else gains
+    shares: np.ndarray[Any, np.dtype[np.float64]] = 100 * model.feature_importances_
     return shares
 
 

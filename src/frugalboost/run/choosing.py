@@ -21,7 +21,6 @@ from frugalboost.report.measure import Measure
 from frugalboost.report.steps import Rows
 from frugalboost.run.problems import Problem
 from frugalboost.run.task import Task
-from frugalboost.selection import Bags
 from frugalboost.splits import chosen_index
 
 HELD_OUT = 0.2
@@ -185,7 +184,7 @@ def exactly(search: GBFSCVBase, rows: Rows, k: int) -> Choice:
     model = own.estimator_
     counted = "bag" if find_bags(model.costs) is not None else "feature"
     asked = f"{k} {counted}{' was' if k == 1 else 's were'} asked for"
-    found = len(Bags(model._costs(), model.selected_features_).owned)
+    found = model._costs().count(model.selected_features_)
     if found < k:
         return choice_of(own, f"{asked}, but only {found} gain anything, or can be had at these prices.")
     return choice_of(own, f"Exactly {asked}; more were bought, and the weakest sold back.")
@@ -201,7 +200,7 @@ def selling(search: GBFSCVBase, rows: Rows, k: int) -> GBFSCVBase:
 def sold_back(search: GBFSCVBase, rows: Rows) -> Choice | None:
     """As many features as the rule chose, by buying more and selling the weakest back, if these do better."""
     model = search.estimator_
-    number = len(Bags(model._costs(), model.selected_features_).owned)
+    number = model._costs().count(model.selected_features_)
     with warnings.catch_warnings(record=True) as caught:  # about models that may not be taken
         own = selling(search, rows, number)
     costs_more = own.total_cost_ > model.total_cost_ * (1 + 1e-9)

@@ -1,0 +1,59 @@
+"""Which bag pays for a feature."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+class Payer:
+    """Which bag pays for each feature, bought one after another: the rule of BagPrices in cpp/prices.cpp.
+
+    A bag that is owned already, for nothing; otherwise the cheapest of the feature's bags, the first of equals, which
+    is owned from then on. Whoever counts bags or adds up what was paid for them asks here.
+
+    Parameters
+    ----------
+    bags_of : mapping from int to sequence of int
+        The bags of each feature, ascending; a feature that is left out is a bag by itself, of the same number.
+    prices : ndarray or None
+        Of each bag; None: all alike.
+    """
+
+    def __init__(self, bags_of: Mapping[int, Sequence[int]], prices: Floats | None) -> None:
+        self.owned: dict[int, None] = {}  # in order of purchase
+        self._bags_of, self._prices = bags_of, prices
+
+    def bag_of(self, feature: int) -> int:
+        """The bag that would pay now."""
+        bags = self._bags_of.get(feature, (feature,))
+        for bag in bags:
+            if bag in self.owned:
+                return bag
+        prices = self._prices
+        return bags[0] if prices is None else min(bags, key=lambda bag: float(prices[bag]))
+
+    def buy(self, feature: int) -> int:
+        """Buy a feature; the bag that pays is owned."""
+        bag = self.bag_of(feature)
+        self.owned[bag] = None
+        return bag
+
+
+def by_feature(bags: Sequence[Sequence[int]]) -> dict[int, list[int]]:
+    """The bags of each feature, ascending."""
+    found: dict[int, list[int]] = {}
+    for number, bag in enumerate(bags):
+        for f in bag:
+            found.setdefault(f, []).append(number)
+    return found
+
+
+def lists(items: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Lists of different lengths as the core wants them: where each begins, and all items one after another."""
+    begin = np.concatenate([[0], np.cumsum([len(i) for i in items], dtype=np.int64)]).astype(np.int64)
+    return begin, np.array([v for i in items for v in i], dtype=np.int32)
