@@ -34,11 +34,13 @@ import frugalboost
 from frugalboost import GBFSClassifier, GBFSClassifierCV, GBFSRegressor, ModelFileError
 from frugalboost.costs import Bags, Prices
 from frugalboost.losses import Huber, Quantile
+from frugalboost.report.tree import first_tree
 
 KINDS = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "U8": "|u1"}
 NAMES = {np.dtype(v): k for k, v in KINDS.items()}
 MOST_SECONDS = 5.0
 MOST_BYTES = 50e6  # beside fifty times the file
+IN_THE_WAY = (TypeError, ValueError, KeyError, IndexError, OverflowError)  # an earlier change is, of a second one
 
 
 # --------------------------------------------------------------------------------------------- files to begin with
@@ -108,7 +110,8 @@ class File:
             body += block
         parts = {"header": header, "body": body, "text": json.dumps(self.description), "version": "2"}
         for change in self.tinker:
-            change(parts)
+            with contextlib.suppress(*IN_THE_WAY):
+                change(parts)
         text = parts["text"]
         digest = hashlib.sha256(text.encode(errors="surrogatepass") + parts["body"]).hexdigest()
         meta = {"format": "frugalboost", "format_version": parts["version"], "model": text, "sha256": digest}
@@ -231,6 +234,8 @@ def change_text(rng, file):
 
 
 def odd_number(rng, array):
+    if rng.random() < 0.4:  # one that might be right
+        return rng.choice(array.tolist())
     numbers = [0, 1, -1, 2, 3, len(array), 127, 255, 2**31 - 1, -(2**31), 2**63 - 1, -(2**63), 31, 32]
     if array.dtype.kind == "f":
         numbers += [math.nan, math.inf, -math.inf, 1e308, -1e-300, 0.5]
@@ -301,6 +306,28 @@ def change_tree(rng, file):
         file.arrays["ensemble.tree_begin"] = trees["tree_begin"][:-1]
     elif len(splits):
         trees["feature"][rng.choice(splits.tolist())] = rng.choice([0, 1, 5, 6, 2**31 - 1])
+
+
+EXTREMES = (0.0, 1.0, 1e-320, 1e-12, 0.5, 1e15, 1e308)
+
+
+def change_gently(rng, file):
+    """Changes that are allowed, some of them extreme."""
+    arrays = file.arrays
+    kind = rng.randrange(6)
+    name = rng.choice([n for n in sorted(arrays) if arrays[n].dtype.kind == "f"] or [""])
+    if kind <= 2 and name and len(arrays[name]):
+        place = rng.choice([slice(None), rng.randrange(len(arrays[name]))])
+        arrays[name][place] = rng.choice(EXTREMES) * rng.choice([1, 1, -1])
+    elif kind == 3 and len(arrays.get("ensemble.missing_left", [])):
+        arrays["ensemble.missing_left"][:] ^= 1
+    elif kind == 4 and len(arrays.get("ensemble.sets", [])):
+        arrays["ensemble.sets"][:] = rng.choice([0, 255, rng.randrange(256)])
+    elif len(arrays.get("purchases.feature", [])) and len(arrays.get("ensemble.feature", [])):
+        feature = arrays["ensemble.feature"]
+        feature[feature >= 0] = arrays["purchases.feature"][0]
+    if rng.random() < 0.3:
+        file.description["best_iteration"] = rng.randrange(5)
 
 
 def chain(rng, file):
@@ -398,19 +425,21 @@ BOMBS = [  # small texts that could stand for much
 
 
 def bomb(rng, file):
+    """Something that could take much memory."""
     where = rng.choice(["selling", "refit_scores", "classes", "feature_names", "unheard of", "levels", "params"])
     file.description[where] = rng.choice(BOMBS)(20_000)
 
 
 MUTATIONS = [change_description] * 5 + [change_param] * 2 + [change_array] * 5 + [change_tree] * 4 + [change_header] * 3
-MUTATIONS += [change_text]
+MUTATIONS += [change_text, *[change_gently] * 8]
 SELDOM = [chain, bomb]
 
 
 def mutated(rng, file):
     file = copy.deepcopy(file)
     for _ in range(rng.choice([1, 1, 1, 2, 3])):
-        rng.choice(SELDOM if rng.random() < 0.02 else MUTATIONS)(rng, file)
+        with contextlib.suppress(*IN_THE_WAY):
+            rng.choice(SELDOM if rng.random() < 0.02 else MUTATIONS)(rng, file)
     return file.content()
 
 
@@ -425,7 +454,7 @@ class Fuzzer:
         self.files = []
         self.counts, self.reasons = Counter(), Counter()
         self.findings = {}  # what was found: the first case of it, and how many
-        self.X = np.nan_to_num(table()[0][:7], nan=np.nan)
+        self.X = table()[0][:7]
         self.X[0] = np.nan
         self.X[1] = 1e300
         for model in models():
@@ -448,7 +477,7 @@ class Fuzzer:
         try:
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
-                outcome = self.attempt(exports=case % 40 == 0)
+                outcome = self.attempt(exports=case % 10 == 0)
         except Exception as error:
             where = traceback.extract_tb(error.__traceback__)[-1]
             self.found(f"{type(error).__name__} in {Path(where.filename).name}:{where.lineno}: {error}"[:200], case)
@@ -475,15 +504,17 @@ class Fuzzer:
 
     def use(self, model, exports):
         """Everything cheap that one does with a model; costly things now and then."""
-        model.predict(self.X)
-        model.transform(self.X)
-        list(model.staged_predict(self.X))
+        X = np.resize(self.X, (len(self.X), model.n_features_in_))
+        model.predict(X)
+        model.transform(X)
+        list(model.staged_predict(X))
         model.get_feature_names_out()
         repr(model)
+        first_tree(model, [str(i) for i in range(model.n_features_in_)])
         assert (model.n_jobs, model.verbose, model.bins_folder, model.screening) == (None, 0, None, "auto")
         assert len(model.history_["bought"]) == model.n_iter_ + 1
         try:
-            model.prediction_cost(self.X)
+            model.prediction_cost(X)
         except ValueError as error:
             if "cost" not in str(error):
                 raise
@@ -547,7 +578,7 @@ def main(arguments):
         fuzzer = Fuzzer(seed, folder, check_memory="ASAN_OPTIONS" not in os.environ)
         if alone:
             fuzzer.path.write_bytes(fuzzer.content_of(number))
-            print(fuzzer.attempt(exports=number % 40 == 0), *fuzzer.reasons)
+            print(fuzzer.attempt(exports=number % 10 == 0), *fuzzer.reasons)
             return 0
         began = time.time()
         for case in range(number):

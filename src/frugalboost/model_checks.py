@@ -62,7 +62,9 @@ def _or_none(is_one: Callable[[Any], bool]) -> Callable[[Any], bool]:
 
 def is_mapping_to_numbers(value: Any) -> bool:
     """Tell a mapping of texts or numbers to numbers."""
-    return isinstance(value, dict) and all(isinstance(k, str | int | float) and is_number(v) for k, v in value.items())
+    return isinstance(value, dict) and all(
+        isinstance(k, str | int | float) and (is_number(v) or isinstance(v, bool)) for k, v in value.items()
+    )
 
 
 _SCORE = _record(n_features=is_whole, train_loss=is_number, validation_loss=is_number)
@@ -110,10 +112,10 @@ def check_records(description: dict[str, Any], n_features: int) -> None:
         sold = [c for columns in selling["sold"] for c in columns]
         require(all(0 <= c < n_features for c in sold), "it sold a feature that does not exist")
         require(all(0 <= n <= n_features for n in selling["n_features"]), "it owned more features than there are")
-    for score in (
-        [] if description["refit_scores"] is None else [description["refit_scores"][k] for k in ("forward", "refit")]
-    ):
-        require(0 <= score["n_features"] <= n_features, "a model of its scores has more features than there are")
+    scores = description["refit_scores"] or {}
+    for model in scores.keys() - {"kept"}:
+        right = 0 <= scores[model]["n_features"] <= n_features
+        require(right, "a model of its scores has more features than there are")
 
 
 def check_classes(classes: NDArray[Any] | None, outputs: int, of_classifier: bool) -> None:
