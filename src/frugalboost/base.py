@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -290,7 +291,9 @@ class GBFSBase(Shown, Selector, BaseEstimator):  # type: ignore[misc]
         self.prediction_cost_ = float(model.curve.prediction_cost[best])
         self.cost_unit_ = self.costs.unit if isinstance(self.costs, Cost) else None
         self.feature_importances_ = model.ensemble.gain_shares(self.n_features_in_, best)
-        when = [np.flatnonzero(bought.iteration == i) for i in range(model.n_iterations + 1)]
+        order = np.argsort(bought.iteration, kind="stable")
+        place = np.searchsorted(bought.iteration[order], np.arange(model.n_iterations + 2)).tolist()
+        when = [order[begin:end] for begin, end in pairwise(place)]
         self.history_ = {
             "iteration": list(range(model.n_iterations + 1)),
             "train_loss": model.curve.train_loss.tolist(),
@@ -457,10 +460,14 @@ class GBFSBase(Shown, Selector, BaseEstimator):  # type: ignore[misc]
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to one file: arrays and JSON, nothing that runs.
 
+        The file is written beside its place, brought to the disk and then moved there, so that at any time there is
+        the old one or the new one, whole. How a fit is run on a machine (``n_jobs``, ``verbose``, ``bins_folder``,
+        ``screening``) is left out.
+
         Parameters
         ----------
         path : str or path
-            Where to write. An existing file is replaced.
+            Where to write. An existing file is replaced; its mode is kept, and a link is followed.
 
         Examples
         --------
@@ -480,6 +487,9 @@ class GBFSBase(Shown, Selector, BaseEstimator):  # type: ignore[misc]
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, loss: Any = None) -> Self:
         """Read a model that ``save`` wrote. Nothing in the file is run.
+
+        How a fit is run on a machine (``n_jobs``, ``verbose``, ``bins_folder``, ``screening``) is not taken from a
+        file, whatever it says: the model has the defaults.
 
         Parameters
         ----------

@@ -13,8 +13,18 @@ from frugalboost import losses, model_file
 from frugalboost.binning import Thresholds
 from frugalboost.boosting import Curve, Model, Purchases
 from frugalboost.costs.resolve import is_structured
-from frugalboost.ensemble import SET_BYTES, Ensemble
+from frugalboost.ensemble import Ensemble
 from frugalboost.fitting import Memory
+from frugalboost.model_checks import (
+    check_classes,
+    check_description,
+    check_levels,
+    check_model,
+    check_records,
+    is_mapping_to_numbers,
+    is_number,
+    require,
+)
 from frugalboost.model_file import ModelFileError
 from frugalboost.selection import Outcome
 from frugalboost.tables import Levels
@@ -75,6 +85,9 @@ def save(estimator: GBFSBase, path: str | os.PathLike[str]) -> None:
 def load(path: str | os.PathLike[str], *, loss: Any = None) -> Any:
     """Read a model that an estimator's ``save`` wrote. Nothing in the file is run.
 
+    How a fit is run on a machine (``n_jobs``, ``verbose``, ``bins_folder``, ``screening``) is not taken from a file,
+    whatever it says: the model has the defaults.
+
     Parameters
     ----------
     path : str or path
@@ -86,6 +99,11 @@ def load(path: str | os.PathLike[str], *, loss: Any = None) -> Any:
     -------
     GBFSClassifier or GBFSRegressor
         Fitted, as it was saved.
+
+    Raises
+    ------
+    ModelFileError
+        Where the file is not a model, or is damaged, whether by accident or on purpose.
 
     Examples
     --------
@@ -109,17 +127,20 @@ def load_as(wanted: type[GBFSBase], path: str | os.PathLike[str], *, loss: Any =
 
     description, arrays = model_file.read(path)
     try:
+        check_description(description)
         known: dict[str, type[GBFSBase]] = {c.__name__: c for c in (GBFSClassifier, GBFSRegressor)}
+        require(description["estimator"] in known, "its kind of estimator is not known")
         stored = known[description["estimator"]]
         made = wanted if issubclass(wanted, stored) else stored
         if not issubclass(made, wanted):
             raise WrongKindError(f"{os.fspath(path)} holds a {stored.__name__}, not a {wanted.__name__}.")
-        estimator = made(**_params_from_file(description["params"], loss))
+        estimator = made(**_params_from_file(description["params"], loss, made))
+        _check_params(estimator)
         model = _model_from(description, arrays)
         _restore(estimator, model, _thresholds_from(arrays, model), description)
-    except (MissingLossError, WrongKindError):
+    except WrongKindError:
         raise
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
+    except ModelFileError as error:
         raise ModelFileError(f"{os.fspath(path)} is damaged or not a frugalboost model: {error}.") from None
     return estimator
 
@@ -133,42 +154,26 @@ class MissingLossError(ValueError):
 
 
 def _restore(estimator: GBFSBase, model: Model, thresholds: Thresholds | None, description: dict[str, Any]) -> None:
-    estimator._validate_params()
-    _ = estimator._loss  # must be known
+    check_records(description, len(model.prices))
+    check_classes(description["classes"], model.ensemble.n_outputs, hasattr(type(estimator), "predict_proba"))
     estimator.n_features_in_ = len(model.prices)
     estimator.categories_ = {c: list(levels.values) for c, levels in model.levels.items()}
     if description["feature_names"] is not None:
-        found = np.array(description["feature_names"], dtype=object)
-        _require(found.shape == model.prices.shape, "it has another number of names than of features")
-        _require(all(isinstance(n, str) for n in found), "a feature name is not a text")
-        estimator.feature_names_in_ = found
-    classes = description["classes"]
-    if classes is not None:
-        wanted = max(2, model.ensemble.n_outputs)
-        fits = isinstance(classes, np.ndarray) and classes.shape == (wanted,)
-        _require(fits, "its classes do not fit its trees")
-        estimator.classes_ = classes
-    _require((classes is not None) == hasattr(type(estimator), "predict_proba"), "its classes do not fit its kind")
-    scores, selling = description["refit_scores"], description["selling"]
-    for record in (scores, selling):
-        _require(record is None or isinstance(record, dict), "its record of selection is not one")
-    estimator._publish(Outcome(model, scores, selling))
-    seed, fingerprint = description["seed"], description["fingerprint"]
-    _require(seed is None or (type(seed) is int and 0 <= seed < 2**32), "its seed is not a number")
-    known = isinstance(fingerprint, list) and [type(v) for v in fingerprint] == [int, str]
-    _require(fingerprint is None or known, "its fingerprint is not one")
+        estimator.feature_names_in_ = np.array(description["feature_names"], dtype=object)
+    if description["classes"] is not None:
+        estimator.classes_ = description["classes"]
+    estimator._publish(Outcome(model, description["refit_scores"], description["selling"]))
+    fingerprint = description["fingerprint"]
     estimator._memory = Memory(
         model,
         estimator._loss,
         estimator._names(),
-        seed,
+        description["seed"],
         thresholds=thresholds,
-        lost_costs=bool(description["structured_costs"]),
+        lost_costs=description["structured_costs"],
         fingerprint=None if fingerprint is None else tuple(fingerprint),
     )
-    unit = description["cost_unit"]
-    _require(unit is None or isinstance(unit, str), "its unit of prices is not a text")
-    estimator.cost_unit_ = unit
+    estimator.cost_unit_ = description["cost_unit"]
 
 
 def _model_from(description: dict[str, Any], arrays: model_file.Arrays) -> Model:
@@ -179,11 +184,11 @@ def _model_from(description: dict[str, Any], arrays: model_file.Arrays) -> Model
         prices=_typed(arrays, "prices", np.float64),
         impurity=float(description["impurity"]),
         mu_max=float(description["mu_max"]),
-        best_iteration=int(description["best_iteration"]),
-        ending=str(description["ending"]),
-        levels=_levels_from(description.get("levels", [])),
+        best_iteration=description["best_iteration"],
+        ending=description["ending"],
+        levels=_levels_from(description["levels"]),
     )
-    _check(model)
+    check_model(model)
     return model
 
 
@@ -194,20 +199,18 @@ def _fields_of(part: str, cls: type, arrays: model_file.Arrays) -> dict[str, NDA
 def _before_categories(arrays: model_file.Arrays) -> None:
     """Models of the first version of the format had no categorical features."""
     if "ensemble.level_set" not in arrays and "ensemble.sets" not in arrays:
-        arrays["ensemble.level_set"] = np.full(len(arrays["ensemble.feature"]), -1, dtype=np.int32)
+        nodes = len(_typed(arrays, "ensemble.feature", np.int32))
+        arrays["ensemble.level_set"] = np.full(nodes, -1, dtype=np.int32)
         arrays["ensemble.sets"] = np.zeros(0, dtype=np.uint8)
 
 
-def _levels_from(stored: Any) -> dict[int, Levels]:
-    found = {}
-    for column, values, bins in stored:
-        _require(type(column) is int and column not in found, "the number of a categorical feature is not one")
-        texts = {isinstance(v, str) for v in values}
-        fits = len(texts) <= 1 and all(isinstance(v, str | int | float) and not isinstance(v, bool) for v in values)
-        _require(
-            fits and len(set(values)) == len(values) == len(bins), "the levels of a feature are not a list of them"
-        )
-        _require(all(type(b) is int and -1 <= b < 255 for b in bins), "a level lies in a bin that does not exist")
+def _levels_from(stored: list[Any]) -> dict[int, Levels]:
+    found: dict[int, Levels] = {}
+    for entry in stored:
+        require(isinstance(entry, list) and len(entry) == 3, "its levels are not given by feature")
+        column, values, bins = entry
+        check_levels(column, values, bins)
+        require(column not in found, "the levels of a feature are given twice")
         found[column] = Levels(tuple(values), np.array(bins, dtype=np.int16))
     return found
 
@@ -217,50 +220,19 @@ def _thresholds_from(arrays: model_file.Arrays, model: Model) -> Thresholds | No
         return None
     cuts, offsets = _typed(arrays, "thresholds.cuts", np.float64), _typed(arrays, "thresholds.offsets", np.int64)
     fits = len(offsets) == len(model.prices) + 1 and offsets[0] == 0 and offsets[-1] == len(cuts)
-    _require(bool(fits and ((sizes := np.diff(offsets)) >= 0).all() and (sizes <= 254).all()), "its bins do not fit")
+    require(fits and ((sizes := np.diff(offsets)) >= 0).all() and (sizes <= 254).all(), "its bins do not fit")
     inside = np.ones(max(len(cuts) - 1, 0), dtype=bool)
     inside[offsets[(offsets > 0) & (offsets < len(cuts))] - 1] = False  # from one column to the next
-    _require(bool(np.isfinite(cuts).all() and (np.diff(cuts)[inside] > 0).all()), "its thresholds do not ascend")
+    require(np.isfinite(cuts).all() and (cuts[1:] > cuts[:-1])[inside].all(), "its thresholds do not ascend")
     for c, levels in model.levels.items():
-        _require(np.array_equal(levels.cuts, cuts[offsets[c] : offsets[c + 1]]), "its bins do not fit its levels")
+        require(np.array_equal(levels.cuts, cuts[offsets[c] : offsets[c + 1]]), "its bins do not fit its levels")
     return Thresholds(cuts, offsets, model.levels)
 
 
 def _typed(arrays: model_file.Arrays, name: str, dtype: Any) -> NDArray[Any]:
-    array = arrays[name]
-    _require(array.dtype == dtype and array.ndim == 1, f"array {name!r} has the wrong type or shape")
-    return array
-
-
-def _check(model: Model) -> None:
-    """Everything that a prediction or an attribute relies on."""
-    trees, bought, curve = model.ensemble, model.purchases, model.curve
-    trees.check(len(model.prices))
-    nodes = len(trees.feature)
-    _require(len(trees.sets) % SET_BYTES == 0, "its sets of levels are cut short")
-    by_levels = trees.feature[(trees.feature >= 0) & (trees.level_set >= 0)]
-    _require(set(by_levels.tolist()) <= model.levels.keys(), "it splits a feature by levels that it does not have")
-    _require(all(0 <= c < len(model.prices) for c in model.levels), "it has levels of a feature that does not exist")
-    _require(len(trees.gain) == nodes and len(trees.weight) == nodes, "its node arrays differ in length")
-    _require(0 <= model.best_iteration <= model.n_iterations, "its best iteration is not one of its iterations")
-    _require(model.ending in ("max_iter", "converged", "early_stopping"), "its ending is not known")
-    for f in fields(curve):
-        _require(len(getattr(curve, f.name)) == model.n_iterations + 1, "its history has another length")
-    for f in fields(bought):
-        _require(len(getattr(bought, f.name)) == len(bought.feature), "its list of purchases is uneven")
-    if len(bought.feature):
-        in_table = (bought.feature >= 0) & (bought.feature < len(model.prices))
-        _require(bool(in_table.all()), "it bought a feature that does not exist")
-        _require(len(np.unique(bought.feature)) == len(bought.feature), "it bought a feature twice")
-    _require(
-        set(np.unique(trees.feature[trees.feature >= 0])) <= set(bought.feature),
-        "it uses a feature it did not buy",
-    )
-
-
-def _require(condition: bool, otherwise: str) -> None:
-    if not condition:
-        raise ModelFileError(otherwise)
+    require(name in arrays, f"it lacks the array {name!r}")
+    require(arrays[name].dtype == dtype, f"array {name!r} has the wrong type")
+    return arrays[name]
 
 
 _NOT_OF_THE_MODEL = ("n_jobs", "verbose", "bins_folder", "screening")  # how a fit is run; a file must not depend on it
@@ -288,23 +260,61 @@ def _params_to_file(estimator: GBFSBase) -> dict[str, Any]:
     return params
 
 
-def _params_from_file(params: dict[str, Any], loss: Any) -> dict[str, Any]:
-    stored = params["loss"]
-    if isinstance(stored, dict) and "own" in stored:
+def _params_from_file(params: dict[str, Any], loss: Any, made: type[GBFSBase]) -> dict[str, Any]:
+    """The parameters of the class, less those about a machine: a file must not start threads or name folders."""
+    names = made._get_param_names()
+    for name, value in params.items():
+        require(name in names, f"{made.__name__} has no parameter {name[:60]!r}")
+        if name in made._parameter_constraints and name not in (*_NOT_OF_THE_MODEL, "loss"):
+            require(_is_param(name, value), f"its parameter {name!r} is of a type that it can't have")
+    require("loss" in params, "its parameters lack 'loss'")
+    kept = {name: value for name, value in params.items() if name not in _NOT_OF_THE_MODEL}
+    return {**kept, "loss": _loss_from_file(params["loss"], loss)}
+
+
+def _is_param(name: str, value: Any) -> bool:
+    if value is None or isinstance(value, str | bool) or is_number(value):
+        return True
+    if name == "costs" and isinstance(value, list):
+        return all(map(is_number, value))
+    if name == "categorical_features" and isinstance(value, list):
+        return all(isinstance(v, str | int) for v in value)
+    return name in ("costs", "class_weight") and is_mapping_to_numbers(value)
+
+
+def _check_params(estimator: GBFSBase) -> None:
+    """What scikit-learn and the losses say of the parameters."""
+    try:
+        estimator._validate_params()
+        _ = estimator._loss
+    except (TypeError, ValueError) as error:
+        sentence = str(error).removesuffix(".")
+        raise ModelFileError(sentence if len(sentence) <= 400 else f"{sentence[:400]} ...") from None
+
+
+def _loss_from_file(stored: Any, loss: Any) -> Any:
+    if isinstance(stored, dict) and isinstance(stored.get("own"), str):
         if loss is None:
             raise MissingLossError(
-                f"This model was fitted with a loss of its own, {stored['own']!r}, which a file can't hold. "
+                f"This model was fitted with a loss of its own, {stored['own'][:60]!r}, which a file can't hold. "
                 "Pass it: load(path, loss=...)."
             )
         try:
             losses.resolve_loss(loss, {})
         except (TypeError, ValueError) as error:
             raise MissingLossError(f"The loss passed to load is not one: {error}") from None
-        return {**params, "loss": loss}
+        return loss
     if loss is not None:
         raise MissingLossError("This model has a built-in loss; load it without passing one.")
-    if isinstance(stored, dict):
-        known = {**losses.CLASSIFICATION, **losses.REGRESSION}
-        arguments = {k: v for k, v in stored.items() if k != "built_in"}
-        return {**params, "loss": known[stored["built_in"]](**arguments)}
-    return params
+    if isinstance(stored, str):
+        return stored
+    known = {**losses.CLASSIFICATION, **losses.REGRESSION}
+    name = stored.get("built_in") if isinstance(stored, dict) else None
+    if not isinstance(name, str) or name not in known:
+        raise ModelFileError("its loss is not known")
+    arguments = {k: v for k, v in stored.items() if k != "built_in"}
+    try:
+        require(all(v is None or is_number(v) for v in arguments.values()), "its loss has parameters it can't have")
+        return known[name](**arguments)
+    except (TypeError, ValueError):
+        raise ModelFileError("its loss has parameters it can't have") from None

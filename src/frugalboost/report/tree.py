@@ -31,28 +31,39 @@ def first_tree(model: GBFSBase, names: Sequence[str]) -> list[dict[str, Any]]:
     trees = model._model.ensemble
     if model.best_iteration_ == 0 or len(trees.tree_begin) < 2 or trees.feature[0] < 0:
         return []
-    nodes: list[dict[str, Any]] = []
-    height = 0.0
     total = float(trees.weight[0])
-
-    def walk(node: int, depth: int, parent: int | None, side: str) -> float:
-        nonlocal height
-        own: dict[str, Any] = {"id": node, "parent": parent, "depth": depth, "side": side}
-        own["share"] = float(trees.weight[node]) / total
-        nodes.append(own)
-        if trees.feature[node] < 0:
-            own |= {"leaf": True, "text": f"{trees.value[node]:+.3g}", "feature": None, "y": height}
-            height += 1
-            return float(own["y"])
-        left = int(trees.left[node])
-        ends = walk(left, depth + 1, node, "yes"), walk(left + 1, depth + 1, node, "no")
-        feature = int(trees.feature[node])
-        own |= {"leaf": False, "text": question(model, node), "feature": names[feature], "y": sum(ends) / 2}
-        own["missing"] = "yes" if trees.missing_left[node] else "no"
-        return float(own["y"])
-
-    walk(0, 0, None, "")
+    nodes: list[dict[str, Any]] = []
+    open_nodes: list[tuple[int, int, int | None, str]] = [(0, 0, None, "")]
+    while open_nodes:  # a tree may be deeper than functions may call themselves
+        node, depth, parent, side = open_nodes.pop()
+        share = float(trees.weight[node]) / total if total > 0 else 0.0
+        nodes.append({"id": node, "parent": parent, "depth": depth, "side": side, "share": share})
+        if trees.feature[node] >= 0:
+            left = int(trees.left[node])
+            open_nodes += [(left + 1, depth + 1, node, "no"), (left, depth + 1, node, "yes")]
+    leaves = iter(range(len(nodes)))
+    for own in nodes:
+        own |= (
+            _leaf(model, own["id"], next(leaves)) if trees.feature[own["id"]] < 0 else _split(model, own["id"], names)
+        )
+    place = {own["id"]: own for own in nodes}
+    for own in reversed(nodes):  # children come after their parent
+        if not own["leaf"]:
+            left = int(trees.left[own["id"]])
+            own["y"] = (place[left]["y"] + place[left + 1]["y"]) / 2
     return nodes
+
+
+def _leaf(model: GBFSBase, node: int, height: int) -> dict[str, Any]:
+    value = model._model.ensemble.value[node]
+    return {"leaf": True, "text": f"{value:+.3g}", "feature": None, "y": float(height)}
+
+
+def _split(model: GBFSBase, node: int, names: Sequence[str]) -> dict[str, Any]:
+    trees = model._model.ensemble
+    missing = "yes" if trees.missing_left[node] else "no"
+    feature = names[int(trees.feature[node])]
+    return {"leaf": False, "text": question(model, node), "feature": feature, "y": 0.0, "missing": missing}
 
 
 def question(model: GBFSBase, node: int) -> str:
