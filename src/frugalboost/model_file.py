@@ -12,14 +12,14 @@ import json
 import math
 import os
 import re
-import secrets
-import shutil
 import struct
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from frugalboost.writing import write_file
 
 FORMAT = "frugalboost"
 FORMAT_VERSION = 2  # 2: categorical features
@@ -69,7 +69,7 @@ def write(path: str | os.PathLike[str], description: dict[str, Any], arrays: Arr
     }
     head = json.dumps(header, sort_keys=True).encode()
     head += b" " * (-len(head) % 8)
-    _replace(Path(path), struct.pack("<Q", len(head)) + head + body)
+    write_file(path, struct.pack("<Q", len(head)) + head + body)
 
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
@@ -145,30 +145,6 @@ def _array(name: str, entry: dict[str, Any], body: bytes) -> NDArray[Any]:
     if end > len(body) or end - begin != math.prod(shape) * dtype.itemsize:
         raise ModelFileError(f"array {name!r} does not fit its place")
     return np.frombuffer(body[begin:end], dtype=dtype).reshape(shape).astype(dtype.newbyteorder("="))
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """Write beside the file and then move over it; links, modes and things that are not files are respected."""
-    path = Path(os.path.realpath(path))
-    if path.exists() and not path.is_file():
-        path.write_bytes(content)  # a device, or a folder, which is an error that says so
-        return
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
-    try:
-        if path.exists():
-            with open(path, "r+b"):  # may it be written?
-                pass
-        with open(temporary, "xb") as file:
-            file.write(content)
-        if path.exists():
-            shutil.copymode(path, temporary)
-        os.replace(temporary, path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise type(error)(error.errno, error.strerror, str(path)) from None
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
 
 
 # Values that JSON lacks are written as a mapping with one key that starts with "$".

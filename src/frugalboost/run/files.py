@@ -15,6 +15,7 @@ import numpy as np
 from frugalboost.run.problems import Problem, unknown
 
 LIBSVM_TARGET = "label"
+STANDARD_INPUT = "standard input"  # how it is called in sentences
 UNNAMED = "unnamed "  # and a number: a column whose name is empty
 NULLS = ["", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "#N/A", "?", "-nan", "<NA>"]
 BLOCK = 64 * 2**20  # bytes; a row must fit into one
@@ -84,7 +85,7 @@ def load_table(
     ['age', 'sex']
     """
     if place == "-":
-        return read_text(sys.stdin.buffer.read(), "standard input", Dialect(",", header, tuple(texts)), only)
+        return read_text(sys.stdin.buffer.read(), STANDARD_INPUT, Dialect(",", header, tuple(texts)), only)
     kind = kind_of(place)
     if kind == "libsvm":
         return read_libsvm(existing(place), None if like is None else (len(like.names), like.base))

@@ -40,10 +40,7 @@ def predictions(
     str
         CSV with a row for each row of the table.
     """
-    file = Path(model).expanduser()
-    if file.is_dir() and not (file / MODEL).is_file():
-        raise Problem(f"There is no model in the folder {str(file)!r}.")
-    fitted = load(file / MODEL if file.is_dir() else existing(model))
+    fitted = load(model_file(model))
     fitted.set_params(n_jobs=threads)
     if proba and not is_classifier(fitted):
         raise Problem("--proba is for classes, and this model predicts numbers.")
@@ -55,6 +52,14 @@ def predictions(
     if proba:
         columns += fitted.predict_proba(X).T.tolist()
     return csv_text(heads, zip(*columns, strict=True))
+
+
+def model_file(model: str) -> Path:
+    """The file of a model, which may be named by the folder of its run."""
+    file = Path(model).expanduser()
+    if file.is_dir() and not (file / MODEL).is_file():
+        raise Problem(f"There is no model in the folder {str(file)!r}.")
+    return file / MODEL if file.is_dir() else existing(model)
 
 
 def rows_for(fitted: Any, table: str, ids: Sequence[str], header: bool) -> tuple[Any, list[list[Any]]]:
