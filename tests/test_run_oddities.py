@@ -1,5 +1,6 @@
 """`frugalboost select` and `predict` on tables, prices and files that tried to break them."""
 
+import gzip
 import json
 import subprocess
 import sys
@@ -218,3 +219,65 @@ def test_a_reader_of_the_table_that_has_seen_enough(table):
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.returncode == 0
+
+
+LIBSVM_FAULTS = [
+    ("1 1:1\n0 4000000000:1\n", "line 2 has '4000000000:1'; numbers of columns must be 0 to 2147483647"),
+    (f"1 1:1\n\n# a comment\n0 {2**63}:1\n", "line 4 has '9223372036854775808:1'; numbers of columns must be"),
+    ("1 1" + "0" * 5000 + ":1\n", "line 1 has '1000"),
+    ("1 2147483648:1\n", "numbers of columns must be 0 to 2147483647"),
+    ("1 1:1\n0 -1:1\n", "line 2 has '-1:1'; numbers of columns must be"),
+    ("1 3:1 2:2\n", "line 1 has '2:2' after column 3; the columns of a line must ascend"),
+    ("1 1:1\n1 1:1 1:2\n", "line 2 has '1:2' after column 1"),
+    ("1 1:abc\n", "line 1 has '1:abc', whose value is no number"),
+    ("1 1:\n", "line 1 has '1:', whose value is no number"),
+    ("1 1\n", "line 1 has '1', which is not a column's number"),
+    ("1 :1\n", "which is not a column's number"),
+    ("1 1.5:1\n", "which is not a column's number"),
+    ("1 \xff:1\n", "which is not a column's number"),
+    ("1,2 1:1\n", "line 1 does not begin with a number"),
+    ("1 1:1\nyes 1:1\n", "line 2 does not begin with a number"),
+    ("1\n0\n", "has no columns"),
+    ("1 1:1\nnan 1:1\n", "no finite numbers, the first in row 2"),
+    ("# nothing\n", "is empty"),
+]
+
+
+@pytest.mark.parametrize(("text", "words"), LIBSVM_FAULTS)
+@pytest.mark.parametrize("ending", ["svm", "svm.gz"])
+def test_libsvm_that_can_not_be_read_says_where(tmp_path, monkeypatch, capsys, text, words, ending):
+    monkeypatch.chdir(tmp_path)
+    content = text.encode("latin-1")
+    Path(f"a.{ending}").write_bytes(gzip.compress(content) if ending.endswith("gz") else content)
+    assert main(["select", f"a.{ending}"]) == 2
+    said = capsys.readouterr().err
+    assert words in said
+    assert said.startswith(f"frugalboost: a.{ending} ")
+
+
+def test_libsvm_of_few_lines_and_huge_numbers_of_columns(tmp_path, monkeypatch, capsys):
+    """What no row mentions costs neither memory nor time."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    others = np.sort(rng.integers(10, 10**9, (60, 3)), axis=1)
+    lines = [f"{i % 2} 7:{i % 2 + 1} {a}:1 {b + 1}:1 {c + 2}:1\n" for i, (a, b, c) in enumerate(others)]
+    Path("train.svm").write_text("".join(lines) + "1 7:2 2147483647:1\n")
+    assert select("train.svm", "--k", "1", "--test", "train.svm", "--json") == 0
+    shown = capsys.readouterr()
+    assert "columns of train.svm that no row mentions were left out" in shown.err
+    found = json.loads(shown.out)
+    assert [row["feature"] for row in found["selected"]] == ["7"]
+    Path("prices.csv").write_text("feature,price\n7,2\n8,3\n")  # no row mentions the second one
+    assert select("train.svm", "--k", "1", "--costs", "prices.csv", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["price"] == 2
+    Path("bags.csv").write_text("feature,bag,price\n7,a,2\n8,b,3\n")
+    assert select("train.svm", "--k", "1", "--bags", "bags.csv", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["price"] == 2
+    Path("prices.csv").write_text("feature,price\n2147483648,3\n")
+    assert select("train.svm", "--k", "1", "--costs", "prices.csv") == 2
+    Path("new.svm").write_text("1 7:2 8:1 2147483645:1\n0 7:1\n0 5:1\n")  # columns that the first file had not
+    assert main(["predict", "train_selected", "new.svm"]) == 0
+    assert capsys.readouterr().out.split() == ["prediction", "1", "0", "0"]
+    Path("new.svm").write_text("1 0:2\n")
+    assert main(["predict", "train_selected", "new.svm"]) == 2
+    assert "has a column 0; in the first file they were 1 to 2147483647" in capsys.readouterr().err

@@ -31,7 +31,6 @@ class Loaded:
     names: list[str]
     columns: Any  # pyarrow.Table, or a sparse matrix
     target: Any = None  # of LIBSVM files, which bring their own
-    base: int = 0  # of LIBSVM files: the number of the first column
     remarks: list[str] = field(default_factory=list)
 
     @property
@@ -67,7 +66,7 @@ def load_table(
     texts : sequence of str, default=()
         Columns of a CSV file that hold texts, whatever they look like: "007" is no number then.
     like : Loaded or None, default=None
-        A LIBSVM file whose columns this one should have; those that no row mentions are zero.
+        A LIBSVM file whose columns this one should have; those that no row of this one mentions are zero.
 
     Returns
     -------
@@ -88,7 +87,7 @@ def load_table(
         return read_text(sys.stdin.buffer.read(), STANDARD_INPUT, Dialect(",", header, tuple(texts)), only)
     kind = kind_of(place)
     if kind == "libsvm":
-        return read_libsvm(existing(place), None if like is None else (len(like.names), like.base))
+        return read_libsvm(existing(place), None if like is None else like.names)
     if kind in (",", "\t"):
         dialect = Dialect(kind, header, tuple(texts))
         return read_text(unpacked(existing(place)), Path(place).name, dialect, only)
@@ -342,25 +341,76 @@ def told(source: str, read: Callable[[], Any]) -> Any:
         raise Problem(f"{source} can't be read: {first_line(error)}") from None
 
 
-def read_libsvm(path: Path, known: tuple[int, int] | None) -> Loaded:
+def read_libsvm(path: Path, known: Sequence[str] | None) -> Loaded:
     """Lines of a label and pairs of column and value; columns are called by their numbers.
 
-    ``known``: how many columns there should be, and the number of the first; else that is 0 where a row mentions it.
+    Columns that no row mentions are zero everywhere and left out: a few lines may speak of column 1,000,000,000.
+    ``known``: the columns that there should be.
     """
     from sklearn.datasets import load_svmlight_file
 
     try:
         X, y = load_svmlight_file(str(path), zero_based=True)
-    except (ValueError, OSError) as error:
-        raise Problem(f"{path.name} can't be read as LIBSVM: {first_line(error)}") from None
+    except (ValueError, OverflowError, OSError) as error:
+        why = libsvm_fault(path) or first_line(error)
+        raise Problem(f"{path.name} can't be read as LIBSVM: {why}") from None
     if not X.shape[0]:
         raise Problem(f"{path.name} is empty.")
-    has_zero = bool((X.indices == 0).any())
-    wide, base = known if known is not None else (X.shape[1] - (not has_zero), int(not has_zero))
-    if X.shape[1] > wide + base or (has_zero and base):
-        last = X.shape[1] - 1 if X.shape[1] > wide + base else 0
-        raise Problem(f"{path.name} has a column {last}; in the first file they were {base} to {base + wide - 1}.")
-    X.resize(X.shape[0], wide + base)
-    names = [str(i) for i in range(base, base + wide)]
-    whole = y.astype(np.int64)
-    return Loaded(path.name, names, X[:, base:], target=whole if (whole == y).all() else y, base=base)
+    if not np.isfinite(y).all():
+        row = int(np.argmin(np.isfinite(y))) + 1
+        raise Problem(f"{path.name} has labels that are no finite numbers, the first in row {row}.")
+    mentioned = np.unique(X.indices)
+    remarks = []
+    if known is None:
+        known = [str(i) for i in mentioned]
+        beside = int(mentioned.max(initial=0)) + (0 in mentioned) - len(known)
+        if beside:
+            remarks.append(f"{beside:,} columns of {path.name} that no row mentions were left out.")
+    if not known:
+        raise Problem(f"{path.name} has no columns: no row mentions any.")
+    whole = np.round(y).astype(np.int64) if (np.abs(y) < 2**53).all() else y
+    target = whole if (whole == y).all() else y
+    return Loaded(path.name, list(known), at_columns(X, mentioned, known, path.name), target=target, remarks=remarks)
+
+
+def at_columns(X: Any, mentioned: Any, known: Sequence[str], source: str) -> Any:
+    """The columns that are known, in their order; those that were not mentioned in the first file are not looked at."""
+    from scipy import sparse
+
+    numbers = np.array([int(n) for n in known], dtype=np.int64)
+    first, last = int(numbers[0]) and 1, int(numbers[-1])  # who counts from 1 has no column 0
+    strange = mentioned[(mentioned < first) | (mentioned > last)]
+    if len(strange):
+        raise Problem(f"{source} has a column {strange[-1]}; in the first file they were {first} to {last}.")
+    places = np.searchsorted(numbers, X.indices)
+    there = numbers[places] == X.indices
+    rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    return sparse.csr_matrix((X.data[there], (rows[there], places[there])), shape=(X.shape[0], len(numbers)))
+
+
+def libsvm_fault(path: Path) -> str | None:
+    """What is wrong in the first line that can't be read, where it is one of the usual things."""
+    for number, line in enumerate(unpacked(path).splitlines(), start=1):
+        last = -1
+        for pair in line.partition(b"#")[0].split()[1:]:
+            name, colon, value = pair.partition(b":")
+            where = f"line {number} has {pair.decode('utf-8', 'backslashreplace')[:40]!r}"
+            if name == b"qid" and colon:
+                continue
+            if not colon or not re.fullmatch(rb"[-+]?\d+", name):
+                return f"{where}, which is not a column's number, a colon and a value."
+            column = int(name[:20])
+            if not 0 <= column < 2**31:
+                return f"{where}; numbers of columns must be 0 to {2**31 - 1}."
+            if column <= last:
+                return f"{where} after column {last}; the columns of a line must ascend."
+            try:
+                float(value)
+            except ValueError:
+                return f"{where}, whose value is no number."
+            last = column
+        try:
+            float((line.partition(b"#")[0].split() or [b"0"])[0])
+        except ValueError:
+            return f"line {number} does not begin with a number, the label."
+    return None

@@ -71,7 +71,7 @@ def rows_for(fitted: Any, table: str, ids: Sequence[str], header: bool) -> tuple
         if not names or not all(n.isdigit() for n in names):
             raise Problem("This model was not fitted on a LIBSVM file.")
         del fitted.feature_names_in_  # a sparse matrix has none
-        return load_table(table, like=Loaded("", names, None, base=int(names[0]))).columns, []
+        return load_table(table, like=Loaded("", names, None)).columns, []
     if not names:
         raise Problem("This model was fitted on a table without names.")
     kinds = kinds_of_model(fitted)

@@ -54,7 +54,7 @@ def costs_of(costs: str | None, bags: str | None, names: Sequence[str], by_numbe
         (bags, members(groups)),
     ):
         for name in features:
-            if name not in known:
+            if name not in known and not (by_number and left_out(name, names)):
                 raise unknown("feature", str(name), names, f"the table, though {where} speaks of it")
     if by_number:
         prices, groups = numbered(prices, names), numbered(groups, names)
@@ -85,17 +85,25 @@ def combined(prices: Table, groups: Table) -> Cost | None:
     return parts[0] if len(parts) == 1 else parts[0] + parts[1]
 
 
+def left_out(name: str, names: Sequence[str]) -> bool:
+    """Whether a column of a LIBSVM file may be there that no row mentions."""
+    return name.isascii() and name.isdigit() and int(name) < int(names[-1])
+
+
 def numbered(table: Table, names: Sequence[str]) -> Table:
-    """The same with column numbers in the place of names."""
+    """The same with the places of columns for names; without those that were left out, since no row mentions them."""
     place = {name: i for i, name in enumerate(names)}
     changed = dict(table)
     if "prices" in table:
-        changed["prices"] = {place[n]: price for n, price in table["prices"].items()}
+        changed["prices"] = {place[n]: price for n, price in table["prices"].items() if n in place}
     for key in ("free", "never"):
         if key in table:
-            changed[key] = [place[n] for n in table[key]]
+            changed[key] = [place[n] for n in table[key] if n in place]
     if "bags" in table:
-        changed["bags"] = {bag: [place[n] for n in features] for bag, features in table["bags"].items()}
+        bags = {bag: [place[n] for n in features if n in place] for bag, features in table["bags"].items()}
+        changed["bags"] = {bag: features for bag, features in bags.items() if features or not table["bags"][bag]}
+        dropped = table["bags"].keys() - changed["bags"].keys()
+        changed["bag_prices"] = {b: price for b, price in table.get("bag_prices", {}).items() if b not in dropped}
     return changed
 
 
