@@ -65,6 +65,7 @@ def save(estimator: GBFSBase, path: str | os.PathLike[str]) -> None:
         "refit_scores": estimator.refit_scores_,
         "selling": estimator.selling_,
         "fingerprint": estimator._memory.fingerprint if estimator.warm_start else None,
+        "table": estimator._fitted_on,
     }
     try:
         model_file.write(path, description, arrays)
@@ -166,6 +167,10 @@ def _restore(estimator: GBFSBase, model: Model, thresholds: Thresholds | None, d
         lost_costs=bool(description["structured_costs"]),
         fingerprint=None if fingerprint is None else tuple(fingerprint),
     )
+    seen = description.get("table")  # earlier versions did not know it
+    fits = isinstance(seen, list) and [type(v) for v in seen] in ([int, str, str, str], [int, str, str, type(None)])
+    _require(seen is None or fits, "what its table is known by is not that")
+    estimator._fitted_on = None if seen is None else tuple(seen)
     unit = description["cost_unit"]
     _require(unit is None or isinstance(unit, str), "its unit of prices is not a text")
     estimator.cost_unit_ = unit
