@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -281,3 +282,110 @@ def test_libsvm_of_few_lines_and_huge_numbers_of_columns(tmp_path, monkeypatch, 
     Path("new.svm").write_text("1 0:2\n")
     assert main(["predict", "train_selected", "new.svm"]) == 2
     assert "has a column 0; in the first file they were 1 to 2147483647" in capsys.readouterr().err
+
+
+# ----------------------------------------------------------------------------------- odd files, names and streams
+
+
+def test_files_that_hold_something_else(table, tmp_path, capsys):
+    """Each is one sentence that names the file, and none is unexpected."""
+    Path("half.csv").write_bytes("a,bought\n1,2\n".encode("utf-16")[:-1])
+    Path("latin.csv").write_bytes(b"feature,bag,price\n\xff,1,1\n")
+    Path("long.csv").write_text(f'feature,bag,price\n"{"a" * 200_000}",1,1\n')
+    Path("nested.toml").write_text("a = " + "[" * 5000)
+    Path("folder.csv").mkdir()
+    Path("folder.toml").mkdir()
+    for call, words in [
+        (["half.csv", "-t", "bought"], "half.csv begins as UTF-16"),
+        (["folder.csv", "-t", "bought"], "There are no files in the folder 'folder.csv'"),
+        (["", "-t", "bought"], "'' can't be read"),
+        *(([table, "-t", "bought", option, "latin.csv"], "latin.csv is not UTF-8") for option in ("--costs", "--bags")),
+        *(([table, "-t", "bought", option, "long.csv"], "long.csv can't be read") for option in ("--costs", "--bags")),
+        ([table, "-t", "bought", "--costs", "nested.toml"], "nested.toml is no TOML file"),
+        ([table, "-t", "bought", "--costs", "folder.toml"], "'folder.toml' is a folder; a file is needed here"),
+        ([table, "-t", "bought", "--bags", "folder.csv"], "'folder.csv' is a folder; a file is needed here"),
+    ]:
+        assert select(*call) == 2, call
+        said = capsys.readouterr().err
+        assert words in said, call
+        assert "unexpected" not in said
+
+
+def test_targets_and_weights_that_are_none(frame, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    frame.assign(target=[b"\xff", b"a"] * 120).to_parquet("bytes.parquet")
+    assert select("bytes.parquet", "-t", "target") == 2
+    assert "The target holds binary values" in capsys.readouterr().err
+    frame.to_csv("table.csv", index=False)
+    for value in ("x", 0, -1, np.nan):
+        frame.assign(weight=value).to_csv("test.csv", index=False)
+        assert select("table.csv", "-t", "bought", "--weight", "weight", "--test", "test.csv") == 2
+        assert "eights" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names of files are Unicode")
+def test_names_of_files_that_are_not_utf_8(frame, tmp_path, monkeypatch, capfdbinary):
+    monkeypatch.chdir(tmp_path)
+    name = os.fsdecode(b"na\xffme.csv")
+    frame.to_csv(name, index=False)
+    Path(os.fsdecode(b"z\xff.csv.gz")).write_bytes(gzip.compress(Path(name).read_bytes()))
+    run = os.fsdecode(b"na\xffme_selected")
+    assert select(name, "-t", "bought", "--id", "amount") == 0
+    assert select(name, "-t", "bought", "--id", "amount", "--json") == 0
+    assert select(os.fsdecode(b"z\xff.csv.gz"), "-t", "bought", "--id", "amount", "--out", os.fsdecode(b"o\xfft")) == 0
+    capfdbinary.readouterr()
+    assert main(["report", run]) == 0
+    assert capfdbinary.readouterr().out in (b"na\xffme_selected/report.html\n", b"na?me_selected/report.html\n")
+    assert main(["predict", run, name, "--out", os.fsdecode(b"\xff.csv")]) == 0
+    assert main(["predict", run, os.fsdecode(b"no\xffthing.csv")]) == 2
+    Path(run, "run.json").read_text(encoding="utf-8")
+
+
+def test_a_table_or_a_model_is_not_written_over(table, capsys):
+    assert select(table, "-t", "bought", "--id", "amount", "--out", "run") == 0
+    Path("link.csv").symlink_to(table)
+    before = {p: p.read_bytes() for p in [Path(table), *Path("run").iterdir()]}
+    for call in (
+        ["predict", "run", table, "--out", table],
+        ["predict", "run", table, "--out", "link.csv"],
+        ["predict", "run", table, "--out", "run/model.frugal"],
+        ["report", "run", "--out", "run/run.json"],
+        ["report", "run", "--out", "run/model.frugal"],
+    ):
+        assert main(call) == 2
+        assert "which is read here. Name another file." in capsys.readouterr().err
+    for call in (["predict", "run", table, "--out", "run"], ["report", "run", "--out", "run"]):
+        assert main(call) == 2
+        assert "'run' is a folder; --out must name a file." in capsys.readouterr().err
+    assert main(["predict", "run", table, "--out", "no/where.csv"]) == 2
+    assert "The folder of 'no/where.csv' is not there" in capsys.readouterr().err
+    assert {p: p.read_bytes() for p in before} == before
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/full")
+def test_streams_that_are_full_or_closed(table):
+    """Neither a traceback nor a run that is lost."""
+    assert select(table, "-t", "bought", "--id", "amount", "--out", "run") == 0
+    python = f"{sys.executable} -m frugalboost"
+    for call, code, words in [
+        ("predict run table.csv >/dev/full", 2, "can't be written to standard output: No space left on device."),
+        ("report run --out /dev/full", 2, "The disk is full: there was no room for '/dev/full'"),
+        ("--help >/dev/full", 2, "No space left on device."),
+        ("predict run table.csv >&-", 0, ""),
+        ("predict run table.csv --out /dev/stdout | head -n 1 >&2", 0, "prediction"),
+        ("select - -t bought <&-", 2, "standard input is empty"),
+        (f"select table.csv -t bought --id amount --out two {' '.join(QUICK)} 2>/dev/full >/dev/null", 0, ""),
+    ]:
+        done = subprocess.run(["bash", "-c", f"{python} {call}"], capture_output=True, text=True)
+        assert (done.returncode, "Traceback" in done.stderr) == (code, False), call
+        assert words in done.stderr, call
+    assert Path("two/run.json").exists()
+
+
+def test_letters_that_a_terminal_lacks(table, monkeypatch, capfdbinary):
+    """Results for programs are UTF-8 in any case, and the run is written."""
+    monkeypatch.setattr(sys, "stdout", open(sys.stdout.fileno(), "w", encoding="ascii", closefd=False))  # noqa: SIM115
+    assert select(table, "-t", "bought", "--id", "amount", "--out", "é") == 0
+    assert "±".encode() in capfdbinary.readouterr().out
+    assert select(table, "-t", "bought", "--id", "amount", "--out", "é", "--json") == 0
+    assert json.loads(capfdbinary.readouterr().out)["folder"] == "é"

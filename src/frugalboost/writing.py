@@ -28,10 +28,10 @@ _EXCHANGE, _HERE = 2, -100  # of Linux's renameat2
 
 def write_file(path: str | os.PathLike[str], content: bytes) -> None:
     """Write beside the file and then move over it; links, modes and things that are not files are respected."""
-    place = Path(os.path.realpath(path))
-    if place.exists() and not place.is_file():
-        place.write_bytes(content)  # a device, or a folder, which is an error that says so
+    if os.path.exists(path) and not os.path.isfile(path):
+        Path(path).write_bytes(content)  # a device, a pipe, or a folder, which is an error that says so
         return
+    place = Path(os.path.realpath(path))
     try:
         if place.exists():
             with open(place, "r+b"):  # may it be written?

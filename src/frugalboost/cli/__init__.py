@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(arguments: list[str] | None) -> int:
     try:
         from frugalboost.cli.app import app
-        from frugalboost.cli.speaking import open_streams
+        from frugalboost.cli.speaking import mute, open_streams, say
     except ImportError as error:
         if (error.name or "").split(".")[0] not in ("typer", "rich", "click"):
             raise
@@ -59,6 +59,10 @@ def _run(arguments: list[str] | None) -> int:
         app(arguments, prog_name="frugalboost")
     except KeyboardInterrupt:
         return stopping.INTERRUPTED
+    except OSError as error:  # help that can't be shown
+        mute()
+        say(f"frugalboost: {error.strerror or error}.")
+        return 2
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 0 if stop.code is None else 2
     return 0

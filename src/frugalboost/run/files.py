@@ -20,7 +20,7 @@ UNNAMED = "unnamed "  # and a number: a column whose name is empty
 NULLS = ["", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "#N/A", "?", "-nan", "<NA>"]
 BLOCK = 64 * 2**20  # bytes; a row must fit into one
 DELIMITERS = (",", ";", "\t", "|")
-PACKED = (".gz", ".bz2", ".zst", ".lz4")
+PACKED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 
 
 @dataclass(frozen=True)
@@ -131,8 +131,14 @@ def existing(place: str) -> Path:
     if path.is_file():
         return path
     folder = path.parent
+    if path.exists():
+        raise Problem(f"{place!r} is {'a folder' if path.is_dir() else 'no file'}; a file is needed here.")
     if folder.is_dir():
-        raise unknown("file", path.name, sorted(p.name for p in folder.iterdir()), f"the folder {str(folder)!r}")
+        try:
+            names = sorted(p.name for p in folder.iterdir())
+        except OSError:
+            names = []  # it may not be listed
+        raise unknown("file", path.name, names, f"the folder {str(folder)!r}")
     raise Problem(f"There is no file {place!r}: the folder {str(folder)!r} is not there either.")
 
 
@@ -140,11 +146,14 @@ def unpacked(path: Path) -> bytes:
     """The bytes of a file that may be compressed."""
     pyarrow = arrow()
     try:
-        with pyarrow.input_stream(str(path), compression="detect") as stream:
+        if path.suffix.lower() not in PACKED:
+            return path.read_bytes()
+        # Opened here, since Arrow takes no names that are not UTF-8.
+        with path.open("rb") as file, pyarrow.CompressedInputStream(file, PACKED[path.suffix.lower()]) as stream:
             content: bytes = stream.read()
             return content
     except (OSError, pyarrow.ArrowException) as error:
-        raise Problem(f"{path.name} can't be read: {first_line(error)}") from None
+        raise Problem(f"{path.name} can't be read: {reason_of(error)}") from None
 
 
 def arrow() -> Any:
@@ -154,6 +163,12 @@ def arrow() -> Any:
     except ImportError:
         raise Problem("Reading tables needs pyarrow and pandas: pip install 'frugalboost[cli]'.") from None
     return pyarrow
+
+
+def reason_of(error: BaseException) -> str:
+    """The same, without the number and the name that errors of the system bring."""
+    known = isinstance(error, OSError) and error.strerror
+    return f"{known}." if known else first_line(error)
 
 
 def first_line(error: BaseException) -> str:
@@ -197,7 +212,10 @@ def in_utf8(content: bytes, source: str) -> tuple[bytes, list[str]]:
     """The content without marks and comments at its beginning, in UTF-8, and what was done to it."""
     remarks: list[str] = []
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        content = content.decode("utf-16").encode("utf-8")
+        try:
+            content = content.decode("utf-16").encode("utf-8")
+        except UnicodeDecodeError:
+            raise Problem(f"{source} begins as UTF-16, but is not, or is cut short. Save it as UTF-8.") from None
     content = content.removeprefix(b"\xef\xbb\xbf")
     try:
         content.decode("utf-8")
@@ -295,7 +313,7 @@ def read_parquet(place: str, only: Sequence[str] | None) -> Loaded:
             raise Problem(f"No file has a name like {place!r}.")
     elif not Path(place).is_dir():
         existing(place)
-    source = Path(place).name
+    source = Path(place).name or repr(place)
     loaded: Loaded = told(source, lambda: columns_of(source, ArrowBatches(_dataset(found), None, None, False), only))
     return loaded
 
@@ -338,7 +356,7 @@ def told(source: str, read: Callable[[], Any]) -> Any:
     try:
         return read()
     except (pyarrow.ArrowException, OSError, ValueError) as error:
-        raise Problem(f"{source} can't be read: {first_line(error)}") from None
+        raise Problem(f"{source} can't be read: {reason_of(error)}") from None
 
 
 def read_libsvm(path: Path, known: Sequence[str] | None) -> Loaded:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from frugalboost.costs import Bags, Cost, Prices
-from frugalboost.run.files import existing, the_delimiter
+from frugalboost.run.files import existing, reason_of, the_delimiter
 from frugalboost.run.problems import Problem, some, unknown
 
 Table = dict[str, Any]
@@ -119,8 +119,10 @@ def read_toml(path: Path) -> Table:
     """A TOML file with nothing in it that is not known."""
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Problem(f"{path.name} is no TOML file: {error}") from None
+    except OSError as error:
+        raise Problem(f"{path.name} can't be read: {reason_of(error)}") from None
     strange = next((key for key in table if key not in KEYS), None)
     if strange is not None:
         raise unknown("key", strange, KEYS, path.name)
@@ -185,6 +187,16 @@ def read_bags(place: str) -> Table:
 
 def read_rows(path: Path, needed: Sequence[str]) -> list[dict[str, str]]:
     """Rows of a small CSV file, with the columns that are needed."""
+    try:
+        return rows_in(path, needed)
+    except UnicodeDecodeError:
+        raise Problem(f"{path.name} is not UTF-8. Save it as UTF-8.") from None
+    except (csv.Error, OSError) as error:
+        raise Problem(f"{path.name} can't be read as CSV: {reason_of(error)}") from None
+
+
+def rows_in(path: Path, needed: Sequence[str]) -> list[dict[str, str]]:
+    """The same; what goes wrong is not told yet."""
     with path.open(newline="", encoding="utf-8-sig") as file:
         first = file.readline()
         file.seek(0)

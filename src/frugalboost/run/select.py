@@ -15,7 +15,7 @@ from frugalboost.report.contents import Contents, contents_of
 from frugalboost.report.facts import Notice
 from frugalboost.report.steps import Rows
 from frugalboost.run.choosing import Settings, choose, sample_size
-from frugalboost.run.columns import Columns, Roles, divided, kinds_of_frame, like, values
+from frugalboost.run.columns import Columns, Roles, divided, kinds_of_frame, like, values, weights_of
 from frugalboost.run.files import LIBSVM_TARGET, STANDARD_INPUT, Loaded, load_table
 from frugalboost.run.pricing import costs_of
 from frugalboost.run.problems import Problem, unknown
@@ -151,7 +151,7 @@ def test_rows(wanted: Wanted, first: Loaded, columns: Columns, task: Task) -> tu
     if task.scoring == "roc_auc" and len(np.unique(y)) < 2:
         raise Problem(f"{loaded.source} has rows of one class only, so ROC AUC can't be had there (--scoring).")
     X = like(kept, kinds)
-    weights = None if wanted.weight is None else kept.columns.column(wanted.weight).to_numpy()
+    weights = None if wanted.weight is None else weights_of(kept.columns, wanted.weight)
     return Rows(X, y, weights), same_rows(columns.X, X, loaded.source)
 
 
