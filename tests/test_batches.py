@@ -157,6 +157,94 @@ def test_batches_that_change_are_noticed():
     np.testing.assert_array_equal(GBFSRegressor().fit(as_lists).predict(X), same.predict(X))
 
 
+def changing(change, n=4000, sizes=(1000, 1000), kind=np.asarray, weighted=False):
+    """Batches whose X is changed when they are read for the second time as a whole, and then are cut otherwise."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 4))
+    X[::7, 2] = np.nan
+    y, weights = X[:, 0] + 0.1 * rng.normal(size=n), np.ones(n) * 2
+    calls = []
+
+    def batches():
+        calls.append(1)
+        again = len(calls) > 2 + weighted  # with weights, thresholds are found in a reading of their own
+        now = X.copy()
+        now_weights = change(now) if again else None
+        size = sizes[again]
+        for i in range(0, n, size):
+            rows = slice(i, i + size)
+            w = (weights if now_weights is None else now_weights)[rows]
+            yield (kind(now[rows]), y[rows], w) if weighted else (kind(now[rows]), y[rows])
+
+    return batches
+
+
+def set_to(X, *where):
+    X[where] = np.nan_to_num(X[where]) + 1
+
+
+def permuted(X):
+    X[:] = X[np.random.default_rng(1).permutation(len(X))]
+
+
+def only(change, X):
+    change(X)
+
+
+CHANGES = {
+    "signs of all": lambda X: np.negative(X, out=X),
+    "signs of two columns": lambda X: np.negative(X[:, :2], out=X[:, :2]),
+    "noise": lambda X: set_to(X, slice(None), 1),
+    "the last batch": lambda X: set_to(X, slice(3000, None)),
+    "one of the first rows": lambda X: set_to(X, 500, 3),
+    "columns exchanged": lambda X: X.__setitem__((slice(None), [0, 1]), X[:, [1, 0]]),
+    "rows of X shuffled": permuted,
+    "missing values filled": lambda X: np.nan_to_num(X, copy=False),
+    "smallest difference": lambda X: np.nextafter(X, 9, out=X),
+}
+KINDS = {"arrays": np.asarray, "fortran": np.asfortranarray, "frames": pd.DataFrame}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("change", CHANGES)
+def test_values_that_change_between_the_readings_are_noticed(change, kind, weighted):
+    batches = changing(lambda X: only(CHANGES[change], X), kind=KINDS[kind], weighted=weighted)
+    with pytest.raises(ValueError, match="other values of X than when they were first read"):
+        GBFSRegressor(max_iter=2).fit(batches)
+
+
+def test_categories_that_change_between_the_readings_are_noticed():
+    frame = labelled(300).drop(columns="height")
+    frame["tree"] = frame["tree"].astype(object)
+    calls = []
+
+    def batches():
+        calls.append(1)
+        swap = {"oak": "ash", "ash": "oak"} if len(calls) > 3 else {}
+        yield frame[["tree", "noise"]].assign(tree=frame["tree"].replace(swap).astype("category")), frame["y"]
+
+    with pytest.raises(ValueError, match="other values of X"):
+        GBFSRegressor(max_iter=2).fit(batches)
+
+
+def test_weights_that_change_between_the_readings_are_noticed():
+    with pytest.raises(ValueError, match="other weights than when they were first read"):
+        GBFSRegressor(max_iter=2).fit(changing(lambda X: np.arange(1.0, 4001.0), weighted=True))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("sizes", [(4000, 1), (1, 4000), (1000, 333), (7, 4000)])
+def test_the_same_values_cut_otherwise_are_the_same(sizes, weighted):
+    def zeros_and_missing(X):
+        X[X == 0] = -0.0
+        X.view(np.uint64)[np.isnan(X)] = 0xFFF8_0000_0000_0123
+
+    model = GBFSRegressor(max_iter=2).fit(changing(zeros_and_missing, sizes=sizes, weighted=weighted))
+    whole = GBFSRegressor(max_iter=2).fit(changing(zeros_and_missing, sizes=(4000, 4000), weighted=weighted))
+    assert model._fitted_on == whole._fitted_on
+
+
 def test_files_as_people_have_them(tmp):
     frame, y = trees_and_noise(200)
     data = frame.assign(y=y)

@@ -1,19 +1,23 @@
 """Reports: what they say is true, names are text, and everything is in the file."""
 
 import json
+import pickle
 import re
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.model_selection import StratifiedKFold
 
+import frugalboost
 from frugalboost import GBFSClassifier, GBFSClassifierCV, GBFSRegressor, GBFSRegressorCV, gbfs_path
 from frugalboost.costs import Bags
 from frugalboost.report import Report
 from frugalboost.report.facts import Scan
+from frugalboost.report.making import check_table
 from frugalboost.report.measure import Measure
 from frugalboost.report.relations import Ranks, correlations
 from frugalboost.report.steps import step_sizes
@@ -341,3 +345,117 @@ def test_a_leak_is_suspected_beside_free_features():
     c = model.report(X, y).contents
     assert c["constant_error"] == pytest.approx(36.8, abs=1)
     assert "leak" in [n["kind"] for n in c["notices"]]
+
+
+# --------------------------------------------------------------------------------------------- the table of the fit
+
+
+def small(seed=0, n=200):
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(rng.normal(size=(n, 3)), columns=list("abc")).round(3).astype(np.float32).astype(np.float64)
+    X["kind"] = pd.Categorical(rng.choice(["oak", "ash", "elm"], n))
+    X.loc[::17, "b"] = np.nan
+    y = np.where(X["a"] + (X["kind"] == "oak") + 0.2 * rng.normal(size=n) > 0.3, "yes", "no")
+    return X, y, rng.integers(1, 4, n).astype(float)
+
+
+QUICK_FIT = {"max_iter": 5, "max_depth": 2, "min_samples_leaf": 5}
+
+
+def fitted_kinds(tmp_path):
+    X, y, weights = small()
+    plain = GBFSClassifier(0.01, **QUICK_FIT).fit(X, y, weights)
+    plain.save(tmp_path / "model")
+    template = GBFSClassifier(**QUICK_FIT)
+    stopped = GBFSClassifier(0.01, early_stopping=True, **QUICK_FIT).fit(X, y, weights)
+    batches = [(X[:77], y[:77], weights[:77]), (X[77:], y[77:], weights[77:])]
+    return {
+        "estimator": plain,
+        "from a file": frugalboost.load(tmp_path / "model"),
+        "pickled": pickle.loads(pickle.dumps(plain)),
+        "search": GBFSClassifierCV(template, n_mus=3, cv=2).fit(X, y, weights),
+        "of a path": gbfs_path(X, y, estimator=template, sample_weight=weights, n_mus=3).estimators[-1],
+        "with rows set aside": stopped,
+        "exactly k": GBFSClassifier(n_features_to_select=1, **QUICK_FIT).fit(X, y, weights),
+        "from batches": GBFSClassifier(0.01, **QUICK_FIT).fit(batches),
+    }
+
+
+def other_tables():
+    X, y, weights = small()
+    order = np.random.default_rng(5).permutation(len(X))
+    swapped = np.where(y == "yes", "no", "yes")
+    one = X.copy()
+    one.loc[150, "c"] += 1
+    renamed = X.assign(kind=X["kind"].cat.rename_categories({"oak": "yew"}))
+    other = X.assign(kind=X["kind"].cat.rename_categories({"oak": "ash", "ash": "oak"}))
+    return {
+        "fewer rows": (X[:150], y[:150], weights[:150], "X has 150 rows, but the estimator was fitted on 200"),
+        "other values": (small(1)[0], y, weights, "X: not what the estimator was fitted on"),
+        "one value": (one, y, weights, "X: not what"),
+        "signs": (X.assign(a=-X["a"], c=-X["c"]), y, weights, "X: not what"),
+        "two columns exchanged": (X.assign(a=X["c"], c=X["a"]), y, weights, "X: not what"),
+        "missing values filled": (X.fillna(0.0), y, weights, "X: not what"),
+        "levels renamed": (renamed, y, weights, "X: not what"),
+        "levels exchanged": (other, y, weights, "X: not what"),
+        "classes exchanged": (X, swapped, weights, "y: not what"),
+        "classes renamed": (X, np.where(y == "yes", "z", "no"), weights, "y: not what"),
+        "no weights": (X, y, None, "weights: not what"),
+        "other weights": (X, y, weights + 1, "weights: not what"),
+        "shuffled": (X.iloc[order], y[order], weights[order], "X and y and weights: not what .* in another order"),
+    }
+
+
+def test_another_table_is_refused(tmp_path):
+    """It was taken silently, and the report contradicted itself."""
+    for kind, model in fitted_kinds(tmp_path).items():
+        for what, (X, y, weights, words) in other_tables().items():
+            with pytest.raises(ValueError, match=words) as raised:
+                model.report(X, y, weights)
+            assert "as X_test and y_test" in str(raised.value), (kind, what)
+
+
+def test_the_same_table_in_another_form_is_the_same(tmp_path):
+    X, y, weights = small()
+    forms = {
+        "the same": X,
+        "float32": X.astype(dict.fromkeys("abc", np.float32)),
+        "other index": X.set_index(pd.Index(range(1000, 1200))),
+        "levels in another order": X.assign(kind=pd.Categorical(X["kind"].astype(str), ["oak", "elm", "ash", "fir"])),
+        "polars": pl.from_pandas(X),
+    }
+    models = fitted_kinds(tmp_path)
+    for name, model in models.items():
+        fitted = getattr(model, "estimator_", model)
+        for form, table in forms.items():
+            assert check_table(fitted, table, y.tolist(), list(weights)) is not None, (name, form)
+    assert models["from a file"].report(X, y, weights).contents["facts"]["n_rows"] == 200
+    assert models["search"].report(X, y, weights).contents["facts"]["n_rows"] == 200
+
+
+def test_the_same_numbers_in_another_form_are_the_same():
+    rng = np.random.default_rng(0)
+    X = (rng.normal(size=(3000, 5)) * (rng.random((3000, 5)) < 0.3)).astype(np.float32)
+    X[::13, 1] = np.nan
+    y = np.nan_to_num(X).sum(axis=1) + 0.1 * rng.normal(size=3000)
+    model = GBFSRegressor(0.0, max_iter=3, n_jobs=1).fit(X, y)
+    signed = np.where(X == 0, np.float32(-0.0), X)
+    payload = X.astype(np.float64)
+    payload.view(np.uint64)[np.isnan(payload)] = 0xFFF8_0000_0000_0777
+    wide = sparse.csc_array(X)
+    for form in (X.astype(float), np.asfortranarray(X), signed, payload, sparse.csr_matrix(X), wide, pd.DataFrame(X)):
+        assert check_table(model, form, y, None).train.y is not None
+        assert check_table(model, form, y, np.ones(3000)) is not None  # all rows count the same
+    late = X.copy()
+    late[2000:, 0] += 1
+    for form in (late, sparse.csr_array(late), late[:, ::-1]):
+        with pytest.raises(ValueError, match="X: not what"):
+            model.report(form, y)
+
+
+def test_a_model_file_of_an_earlier_version_is_reported_on(tmp_path):
+    X, y, weights = small()
+    model = GBFSClassifier(0.01, **QUICK_FIT).fit(X, y, weights)
+    model._fitted_on = None
+    model.save(tmp_path / "old")
+    assert check_table(frugalboost.load(tmp_path / "old"), X[:100], y[:100], None) is not None

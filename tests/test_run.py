@@ -541,3 +541,49 @@ def test_infinite_values_and_missing_targets(tmp_path):
     assert columns.X["x"].isna().tolist() == [False, True, True]
     assert columns.X["b"].tolist() == [1.0, 0.0, 1.0]
     assert columns.y.tolist() == [1, 2, 3]
+
+
+# ------------------------------------------------------------------------------------------------- a second run
+
+
+def test_another_target_or_table_does_not_replace_what_nobody_named(frame, table, capsys):
+    """Only what is asked for is lost: a second target needs a folder of its own, or the word to replace the first."""
+    call = [table, "-t", "bought", "--id", "amount"]
+    assert select(*call) == 0
+    assert select(*call) == 0  # the same again
+    assert select(*call, "--k", "1") == 0  # other settings
+    before = Path("table_selected/model.frugal").read_bytes()
+    capsys.readouterr()
+    assert select(table, "-t", "amount", "--id", "bought") == 2
+    said = capsys.readouterr().err
+    assert "'table_selected' holds the run of table.csv with the target 'bought'" in said
+    assert "--out table_selected" in said
+    Path("other").mkdir()
+    frame.to_csv("other/table.csv", index=False)
+    assert select("other/table.csv", *call[1:]) == 2
+    assert select("./table.csv", *call[1:]) == 0  # the same file by another name
+    assert select("other/../table.csv", *call[1:]) == 0
+    assert Path("table_selected/model.frugal").read_bytes() != before
+    capsys.readouterr()
+    assert select(table, "-t", "amount", "--id", "bought", "--out", "table_selected") == 0
+    assert "This will replace the run of table.csv with the target 'bought'" in capsys.readouterr().err
+    assert select(table, "-t", "amount", "--id", "bought") == 0
+    assert "This will replace" not in capsys.readouterr().err
+
+
+def test_a_run_that_moved_with_its_table_is_the_same(table, tmp_path, monkeypatch):
+    Path("old").mkdir()
+    Path(table).rename("old/table.csv")
+    monkeypatch.chdir("old")
+    assert select(table, "-t", "bought", "--id", "amount") == 0
+    monkeypatch.chdir(tmp_path)
+    Path("old").rename("new")
+    monkeypatch.chdir("new")
+    assert select(table, "-t", "bought", "--id", "amount") == 0
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"about": 3}', '{"about": {"target": 1}, "settings": {}}', "\ud800"])
+def test_a_record_that_can_not_be_read_does_not_stand_in_the_way(table, text):
+    Path("table_selected").mkdir()
+    Path("table_selected/run.json").write_text(text, errors="surrogatepass")
+    assert select(table, "-t", "bought", "--id", "amount") == 0

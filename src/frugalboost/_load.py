@@ -7,15 +7,17 @@ variable once, when it is loaded; afterwards it is taken away again, so that no 
 """
 
 import os
+from importlib import import_module
 
 _TURNS = "GOMP_SPINCOUNT"
 
+# Not "from frugalboost import _core", which would ask this module for it.
 if _TURNS in os.environ or "OMP_WAIT_POLICY" in os.environ:
-    from frugalboost import _core
+    _core = import_module("frugalboost._core")
 else:
     os.environ[_TURNS] = "10000"
     try:
-        from frugalboost import _core
+        _core = import_module("frugalboost._core")
     finally:
         del os.environ[_TURNS]
 

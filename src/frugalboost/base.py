@@ -30,6 +30,7 @@ from frugalboost.selector import Selector
 from frugalboost.tables import Levels, Table
 from frugalboost.tables.batched import Batched
 from frugalboost.tables.checking import check_X
+from frugalboost.tables.checksum import Seen, seen_of
 from frugalboost.tables.reading import Targets, read_table
 from frugalboost.tables.sources import Iterated, as_batches
 from frugalboost.threads import threads_for
@@ -109,6 +110,7 @@ class GBFSBase(Shown, Selector, BaseEstimator):  # type: ignore[misc]
     n_jobs: int | None
     verbose: int
 
+    _fitted_on: Seen | None  # None: the model comes from a file of an earlier version
     _losses: ClassVar[dict[str, type[BuiltIn]]]  # the built-in losses for this kind of target
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -209,6 +211,7 @@ class GBFSBase(Shown, Selector, BaseEstimator):  # type: ignore[misc]
         job = self._job(checked.loss, checked.outputs)
         outcome, self._memory = fitting.run(job, checked.train, checked.validation, memory)
         self._publish(outcome)
+        self._fitted_on = seen_of(checked.train)
         self._warn_if_nothing_bought(weighted=checked.train.weights is not None)
         self._warn_of_selection(outcome)
         return self
@@ -261,9 +264,10 @@ class GBFSBase(Shown, Selector, BaseEstimator):  # type: ignore[misc]
                 setattr(copy, name, getattr(self, name))
         return copy
 
-    def _holding(self, outcome: Outcome, seed: int | None, **params: Any) -> Self:
+    def _holding(self, outcome: Outcome, seed: int | None, seen: Seen, **params: Any) -> Self:
         """A fitted copy that holds a model."""
         copy = self._like(**params)
+        copy._fitted_on = seen
         copy._memory = fitting.Memory(outcome.model, self._loss, self._names(), seed)
         copy._publish(outcome)
         return copy

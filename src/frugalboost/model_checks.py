@@ -56,6 +56,10 @@ def _record(**entries: Callable[[Any], bool]) -> Callable[[Any], bool]:
     )
 
 
+def _kinds(values: list[Any]) -> list[str]:
+    return [type(v).__name__ for v in values]
+
+
 def _or_none(is_one: Callable[[Any], bool]) -> Callable[[Any], bool]:
     return lambda value: value is None or is_one(value)
 
@@ -67,6 +71,7 @@ def is_mapping_to_numbers(value: Any) -> bool:
     )
 
 
+_TABLES = (["int", "str", "str", "str"], ["int", "str", "str", "NoneType"])
 _SCORE = _record(n_features=is_whole, train_loss=is_number, validation_loss=is_number)
 _SOLD = _record(n_features=_list_of(is_whole), loss=_list_of(is_number), sold=_list_of(_list_of(is_whole)))
 
@@ -88,6 +93,7 @@ _ENTRIES: dict[str, tuple[Callable[[Any], bool], str]] = {
         "the scores of two models",
     ),
     "selling": (_or_none(_SOLD), "a record of what was sold"),
+    "table": (_or_none(lambda v: isinstance(v, list) and _kinds(v) in _TABLES), "what a table is known by"),
     "fingerprint": (
         _or_none(lambda v: isinstance(v, list) and len(v) == 2 and is_whole(v[0]) and _is_text(v[1])),
         "a number and a text",
@@ -98,6 +104,7 @@ _ENTRIES: dict[str, tuple[Callable[[Any], bool], str]] = {
 def check_description(description: dict[str, Any]) -> None:
     """Every entry is there and of its type."""
     description.setdefault("levels", [])  # models of the first version of the format had no categorical features
+    description.setdefault("table", None)  # earlier versions did not know it
     for name, (is_one, what) in _ENTRIES.items():
         require(name in description, f"its description lacks {name!r}")
         require(is_one(description[name]), f"its {name!r} is not {what}")

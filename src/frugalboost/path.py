@@ -24,6 +24,7 @@ from frugalboost.parallel import Check, side_by_side
 from frugalboost.progress import SellingLine
 from frugalboost.scoring import Scorer
 from frugalboost.selection import Outcome
+from frugalboost.tables.checksum import Seen, seen_of
 from frugalboost.threads import threads_for
 
 Floats = NDArray[np.float64]
@@ -442,6 +443,12 @@ class Course:
         self.template, self.threads = template, threads
         self.job = replace(template._job(checked.loss, checked.outputs), threads=threads)
         self.prepared = fitting.prepare(self.job, checked.train, checked.validation)
+        self._rows = checked.train
+
+    @cached_property
+    def seen(self) -> Seen:
+        """What the rows are known by."""
+        return seen_of(self._rows)
 
     @property
     def task(self) -> Task:
@@ -491,7 +498,7 @@ class Course:
 
     def fitted(self, outcome: Outcome, **params: Any) -> GBFSBase:
         """A fitted estimator that holds a model."""
-        return self.template._holding(outcome, self.prepared.seed, **params)
+        return self.template._holding(outcome, self.prepared.seed, self.seen, **params)
 
     def scored(self, path: SelectionPath, scoring: Any, weighted: bool, weighted_validation: bool) -> SelectionPath:
         """The same path with scores on the training and on the validation rows."""

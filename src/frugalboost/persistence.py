@@ -75,6 +75,7 @@ def save(estimator: GBFSBase, path: str | os.PathLike[str]) -> None:
         "refit_scores": estimator.refit_scores_,
         "selling": estimator.selling_,
         "fingerprint": estimator._memory.fingerprint if estimator.warm_start else None,
+        "table": estimator._fitted_on,
     }
     try:
         model_file.write(path, description, arrays)
@@ -173,6 +174,8 @@ def _restore(estimator: GBFSBase, model: Model, thresholds: Thresholds | None, d
         lost_costs=description["structured_costs"],
         fingerprint=None if fingerprint is None else tuple(fingerprint),
     )
+    seen = description["table"]
+    estimator._fitted_on = None if seen is None else tuple(seen)
     estimator.cost_unit_ = description["cost_unit"]
 
 

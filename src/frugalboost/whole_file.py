@@ -19,7 +19,7 @@ from pathlib import Path
 if sys.platform != "win32":
     import fcntl
 
-_LEFT_BEHIND = re.compile(r"\.frugalboost-[0-9a-f]{16}\.part")
+LEFT_BEHIND = re.compile(r"\.frugalboost-[0-9a-f]{16}\.part")
 _WITHOUT_LOCKS = 3600.0  # seconds after which a part is taken to be left behind where there are no locks
 
 
@@ -46,7 +46,7 @@ def _swap(path: Path, content: bytes) -> None:
     if old is not None:
         with open(path, "r+b"):  # may it be written?
             pass
-    _remove_left_behind(path.parent)
+    remove_left_behind(path.parent)
     part = path
     try:
         while True:
@@ -54,8 +54,7 @@ def _swap(path: Path, content: bytes) -> None:
             with open(part, "xb", opener=_opener(old)) as file:
                 if not _lock(file.fileno()) or not part.exists():
                     continue  # someone who tidies up was faster
-                file.write(content)
-                file.flush()
+                part.write_bytes(content)  # by its name: the open file is the lock
                 _dress(part, old)
                 os.fsync(file.fileno())
                 if sys.platform != "win32":
@@ -109,11 +108,11 @@ def _lock(number: int) -> bool:
     return True
 
 
-def _remove_left_behind(folder: Path) -> None:
+def remove_left_behind(folder: Path) -> None:
     """Remove parts whose writer is gone."""
     with suppress(OSError):
         for name in os.listdir(folder):
-            if _LEFT_BEHIND.fullmatch(name):
+            if LEFT_BEHIND.fullmatch(name):
                 with suppress(OSError):
                     _remove_if_left(folder / name)
 

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 
-from frugalboost.cli.demo import demo_report
+from frugalboost.cli import stopping
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from frugalboost.cli.demo import demo_report
 
 __all__ = ["demo_report", "main"]
 
@@ -30,17 +36,41 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Wisconsin breast cancer: 569 patients, 30 features...
     0
     """
+    if arguments is not None:
+        return _run(list(arguments))
+    stopping.listen()
+    code = _run(None)
+    stopping.done()
+    return code
+
+
+def _run(arguments: list[str] | None) -> int:
     try:
         from frugalboost.cli.app import app
+        from frugalboost.cli.speaking import mute, open_streams, say
     except ImportError as error:
         if (error.name or "").split(".")[0] not in ("typer", "rich", "click"):
             raise
         print("The command line needs typer: pip install 'frugalboost[cli]'.", file=sys.stderr)
         return 2
+    if arguments is None:
+        open_streams()
     try:
-        app(None if arguments is None else list(arguments), prog_name="frugalboost")
+        app(arguments, prog_name="frugalboost")
     except KeyboardInterrupt:
-        return 130
+        return stopping.INTERRUPTED
+    except OSError as error:  # help that can't be shown
+        mute()
+        say(f"frugalboost: {error.strerror or error}.")
+        return 2
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 0 if stop.code is None else 2
     return 0
+
+
+def __getattr__(name: str) -> Any:
+    if name == "demo_report":  # it needs numpy
+        from frugalboost.cli.demo import demo_report
+
+        return demo_report
+    raise AttributeError(f"module 'frugalboost.cli' has no attribute {name!r}")

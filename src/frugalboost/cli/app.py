@@ -11,11 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-import frugalboost
-from frugalboost.cli import demo as demonstration
 from frugalboost.cli.bar import shown
-from frugalboost.cli.speaking import say, told, warnings_said
-from frugalboost.run.files import PACKED
+from frugalboost.cli.speaking import put, say, told, warnings_said
 from frugalboost.run.problems import NOTHING, Problem
 
 if TYPE_CHECKING:
@@ -48,7 +45,10 @@ class Rule(StrEnum):
 
 def _version(wanted: bool) -> None:
     if wanted:
-        print(f"frugalboost {frugalboost.__version__}")
+        from frugalboost import __version__
+
+        with told():
+            put(f"frugalboost {__version__}\n")
         raise typer.Exit
 
 
@@ -162,19 +162,19 @@ def select(
 
 def carried_out(wanted: Wanted, out: str | None, json: bool, quiet: bool) -> None:
     """Run, write the folder, print."""
-    from frugalboost.cli.printing import as_json, print_table
+    from frugalboost.cli.printing import as_json, table_text
     from frugalboost.run import folder
+    from frugalboost.run.select import origin_of
     from frugalboost.run.select import select as run
 
     wanted.settings.check()
+    tell = (lambda text: None) if quiet else say
     place = folder.ready(out or default_folder(wanted.table))
+    folder.check_earlier(place, *origin_of(wanted, place), chosen=out is not None, say=tell)
     with shown(quiet, wanted.settings.splits), warnings_said():
-        done = run(wanted, (lambda text: None) if quiet else say)
+        done = run(wanted, tell, place)
     folder.write(place, done.contents, done.model)
-    if json:
-        print(as_json(done.contents, place))
-    else:
-        print_table(done.contents, place)
+    put(f"{as_json(done.contents, place)}\n" if json else table_text(done.contents, place))
     if not done.contents["chosen"]["features"]:
         raise Problem(
             "No feature is worth its price, or prices, --budget and --leaf allow none: the model is a constant.",
@@ -188,7 +188,9 @@ def command() -> str:
 
 
 def default_folder(table: str) -> str:
-    """Beside the working directory, named after the table."""
+    """In the working directory, named after the table."""
+    from frugalboost.run.files import PACKED
+
     if table == "-":
         return "frugalboost_selected"
     name = Path(table).name
@@ -211,14 +213,14 @@ def predict(
 ) -> None:
     """Predict with a model, from the columns it bought. Others need not be there."""
     with told():
-        from frugalboost.run.predicting import predictions
+        from frugalboost.run import folder
+        from frugalboost.run.predicting import model_file, predictions
 
         text = predictions(model, table, ids or [], proba, header, threads)
         if out is None:
-            sys.stdout.write(text)
-            sys.stdout.flush()
+            put(text)
         else:
-            Path(out).write_text(text, encoding="utf-8", newline="")
+            folder.replace(out, text, inputs=[table, model_file(model)])
 
 
 @app.command()
@@ -231,9 +233,10 @@ def report(
     with told():
         from frugalboost.run import folder
 
-        place = Path(out) if out is not None else Path(run) / folder.REPORT
-        folder.replace(place, folder.page_of_run(run))
-        print(place)
+        place = folder.report_of(run) if out is None else Path(out).expanduser()
+        page = folder.page_of_run(run)
+        folder.replace(place, page, inputs=[folder.record_of(run), folder.record_of(run).with_name(folder.MODEL)])
+        put(f"{place}\n")
         if show:
             typer.launch(str(place))
 
@@ -245,4 +248,6 @@ def demo(
 ) -> None:
     """Choose features on a data set bundled with scikit-learn."""
     with told(), warnings.catch_warnings():
-        print(demonstration.demo_report(mu, seed), flush=True)
+        from frugalboost.cli.demo import demo_report
+
+        put(f"{demo_report(mu, seed)}\n")

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from frugalboost.progress import counted_by
-
 
 class Silent:
     """Counts nothing."""
@@ -34,6 +32,8 @@ class Counted:
 @contextmanager
 def shown(quiet: bool, splits: int) -> Iterator[None]:
     """Show bars on standard error while work is done, if that is a terminal."""
+    from frugalboost.progress import counted_by
+
     if quiet or not sys.stderr.isatty():
         with counted_by(Silent):
             yield

@@ -16,7 +16,7 @@ from frugalboost.run.folder import path, selected
 MOST_SHOWN = 50
 
 
-def print_table(contents: Contents, folder: Path) -> None:
+def table_text(contents: Contents, folder: Path) -> str:
     """The chosen features, one in a row."""
     from rich import box
     from rich.console import Console
@@ -48,8 +48,8 @@ def print_table(contents: Contents, folder: Path) -> None:
             out.print(f"{len(chosen['features']) - MOST_SHOWN} more are in selected.csv.")
         if tested:
             out.print(f"On the test rows: {measure['title']} {error_text(contents, chosen['test_error'])}.")
-    out.print(Text(f"Written to {folder}: selected.csv, path.csv, model.frugal, report.html."))
-    sys.stdout.write(written.getvalue())
+    out.print(Text(f"Written to {printable(str(folder))}: selected.csv, path.csv, model.frugal, report.html."))
+    return written.getvalue()
 
 
 def as_json(contents: Contents, folder: Path) -> str:

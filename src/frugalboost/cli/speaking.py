@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import warnings
@@ -10,15 +11,44 @@ from contextlib import contextmanager
 
 import typer
 
-from frugalboost.persistence import ModelFileError
+from frugalboost.cli import stopping
 from frugalboost.run.problems import WRONG, Problem
-
-INTERRUPTED = 130
 
 
 def say(text: str) -> None:
-    """Something beside the result."""
-    print(printable(text), file=sys.stderr, flush=True)
+    """Something beside the result. That nobody listens is no reason to stop."""
+    with contextlib.suppress(OSError):
+        print(printable(text), file=sys.stderr, flush=True)
+
+
+def put(text: str) -> None:
+    """The result; as UTF-8 where the terminal's own letters do not suffice."""
+    try:
+        try:
+            sys.stdout.write(text)
+        except UnicodeEncodeError:
+            sys.stdout.flush()
+            sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        mute()
+        raise Problem(f"The result can't be written to standard output: {error.strerror}.") from None
+
+
+def mute() -> None:
+    """Drop what is left for standard output; Python would try again to write it at its end."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def open_streams() -> None:
+    """Give a process that was started with closed streams some to write to; else a file would get their number."""
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            stream = open(os.devnull, "r" if name == "stdin" else "w", encoding="utf-8")  # noqa: SIM115
+            setattr(sys, name, stream)
 
 
 def printable(text: str) -> str:
@@ -30,22 +60,25 @@ def printable(text: str) -> str:
 def told() -> Iterator[None]:
     """End with a sentence and an exit code where something is wrong; FRUGALBOOST_DEBUG=1 shows where it came from."""
     try:
+        from frugalboost import _load  # noqa: F401  # before another library loads OpenMP
+
+        stopping.work(True)
         yield
-        sys.stdout.flush()
+        stopping.work(False)
     except KeyboardInterrupt:
         say("frugalboost: stopped.")
-        raise typer.Exit(INTERRUPTED) from None
+        raise typer.Exit(stopping.INTERRUPTED) from None
     except BrokenPipeError:  # the reader, such as head, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        mute()
         raise typer.Exit from None
-    except (Problem, ModelFileError, ValueError, TypeError, ImportError, OSError, MemoryError) as error:
+    except typer.Exit:
+        raise
+    except (Problem, ValueError, TypeError, ImportError, OSError, MemoryError) as error:
         if os.environ.get("FRUGALBOOST_DEBUG"):
             raise
         text = " ".join(str(error).split()) or type(error).__name__
         say(f"frugalboost: {text}")
         raise typer.Exit(error.code if isinstance(error, Problem) else WRONG) from None
-    except typer.Exit:
-        raise
     except Exception as error:
         if os.environ.get("FRUGALBOOST_DEBUG"):
             raise

@@ -9,12 +9,13 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone, is_classifier
 
-from frugalboost.base import GBFSBase
+from frugalboost.base import Checked, GBFSBase
 from frugalboost.cross_validation import GBFSClassifierCV, GBFSCVBase, GBFSRegressorCV
 from frugalboost.path import mu_grid
 from frugalboost.report.contents import Contents, contents_of
 from frugalboost.report.findings import Choice, examine
 from frugalboost.report.steps import Rows
+from frugalboost.tables.checksum import Seen, seen_of
 
 N_MUS, EPS = 20, 1e-3
 
@@ -34,10 +35,10 @@ def made_for(
 ) -> Contents:
     """Contents of a report on a fitted estimator and the table it was fitted on."""
     X, X_test = as_table(X), as_table(X_test)
-    check_columns(estimator.estimator_ if isinstance(estimator, GBFSCVBase) else estimator, X)
-    rows = Rows(X, y, sample_weight, groups)
     if (X_test is None) != (y_test is None):
         raise ValueError("X_test and y_test belong together: give both or neither.")
+    checked = check_table(estimator.estimator_ if isinstance(estimator, GBFSCVBase) else estimator, X, y, sample_weight)
+    rows = Rows(X, y, sample_weight, groups)
     test = None if X_test is None else Rows(X_test, y_test, sample_weight_test)
     if isinstance(estimator, GBFSCVBase):
         if isinstance(estimator.cv, Iterator):
@@ -45,9 +46,7 @@ def made_for(
         search, choice = estimator, None
     else:
         search, choice = searched(estimator, rows, verbose)
-    model = search.estimator_ if choice is None else choice.model
     findings = examine(search, rows, test, choice)
-    checked = model._like()._checked(X, y, sample_weight)
     return contents_of(
         findings,
         checked,
@@ -61,6 +60,34 @@ def as_table(X: Any) -> Any:
     if sparse.issparse(X):
         return X if X.format in ("csr", "csc") else X.tocsr()
     return np.asarray(X) if isinstance(X, list | tuple) else X
+
+
+def check_table(model: GBFSBase, X: Any, y: Any, sample_weight: Any) -> Checked:
+    """The table of the fit, checked; raise ValueError for another one, on which the report would contradict itself."""
+    check_columns(model, X)
+    again = model._like()
+    checked: Checked = again._checked(X, y, sample_weight)
+    known: Seen | None = getattr(model, "_fitted_on", None)
+    found = seen_of(checked.train)
+    if known is None:
+        return checked
+    other = [n for n, now, then in zip(("X", "y", "weights"), found[1:], known[1:], strict=True) if now != then]
+    if "y" not in other and not same_classes(model, again):
+        other.append("y")
+    if not other and found[0] == known[0]:
+        return checked
+    said = f"{' and '.join(other)}: not what the estimator was fitted on, or in another order."
+    if found[0] != known[0]:
+        said = f"X has {found[0]:,} rows, but the estimator was fitted on {known[0]:,}."
+    raise ValueError(
+        f"{said} A report tells of the fit: give X, y and sample_weight of the fit, and rows that took no part in it "
+        "as X_test and y_test."
+    )
+
+
+def same_classes(model: Any, again: Any) -> bool:
+    """Whether the labels are those of the fit, where there are any."""
+    return np.array_equal(getattr(model, "classes_", ()), getattr(again, "classes_", ()))
 
 
 def check_columns(model: GBFSBase, X: Any) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import html
 import json
 import os
-from pathlib import Path
 from typing import Self
 
+from frugalboost import whole_file
 from frugalboost.report.contents import FORMAT, Contents
 from frugalboost.report.page import page_of
 
@@ -69,7 +69,7 @@ class Report:
         Parameters
         ----------
         path : str or path
-            An existing file is replaced.
+            An existing file is replaced when the new one is complete.
 
         Examples
         --------
@@ -83,7 +83,7 @@ class Report:
         >>> os.path.getsize(path) < 3_000_000
         True
         """
-        Path(path).write_text(self.html(), encoding="utf-8")
+        whole_file.replace(path, self.html().encode())
 
     def to_json(self) -> str:
         """Return the contents as JSON.

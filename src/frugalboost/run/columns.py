@@ -105,7 +105,8 @@ def values(column: Any) -> NDArray[Any]:
         column = column.cast(pyarrow.float64())
     if is_text(column.type):
         column = column.cast(pyarrow.string())
-    if pyarrow.types.is_temporal(column.type) or pyarrow.types.is_nested(column.type):
+    kinds = pyarrow.types
+    if any(test(column.type) for test in (kinds.is_temporal, kinds.is_nested, kinds.is_binary, kinds.is_large_binary)):
         raise Problem(f"The target holds {column.type} values; it must be numbers or classes.")
     array: NDArray[Any] = column.to_numpy()
     if array.dtype.kind == "f" and not np.isfinite(array).all():

@@ -15,11 +15,12 @@ import numpy as np
 from frugalboost.run.problems import Problem, unknown
 
 LIBSVM_TARGET = "label"
+STANDARD_INPUT = "standard input"  # how it is called in sentences
 UNNAMED = "unnamed "  # and a number: a column whose name is empty
 NULLS = ["", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "#N/A", "?", "-nan", "<NA>"]
 BLOCK = 64 * 2**20  # bytes; a row must fit into one
 DELIMITERS = (",", ";", "\t", "|")
-PACKED = (".gz", ".bz2", ".zst", ".lz4")
+PACKED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,6 @@ class Loaded:
     names: list[str]
     columns: Any  # pyarrow.Table, or a sparse matrix
     target: Any = None  # of LIBSVM files, which bring their own
-    base: int = 0  # of LIBSVM files: the number of the first column
     remarks: list[str] = field(default_factory=list)
 
     @property
@@ -66,7 +66,7 @@ def load_table(
     texts : sequence of str, default=()
         Columns of a CSV file that hold texts, whatever they look like: "007" is no number then.
     like : Loaded or None, default=None
-        A LIBSVM file whose columns this one should have; those that no row mentions are zero.
+        A LIBSVM file whose columns this one should have; those that no row of this one mentions are zero.
 
     Returns
     -------
@@ -84,10 +84,10 @@ def load_table(
     ['age', 'sex']
     """
     if place == "-":
-        return read_text(sys.stdin.buffer.read(), "standard input", Dialect(",", header, tuple(texts)), only)
+        return read_text(sys.stdin.buffer.read(), STANDARD_INPUT, Dialect(",", header, tuple(texts)), only)
     kind = kind_of(place)
     if kind == "libsvm":
-        return read_libsvm(existing(place), None if like is None else (len(like.names), like.base))
+        return read_libsvm(existing(place), None if like is None else like.names)
     if kind in (",", "\t"):
         dialect = Dialect(kind, header, tuple(texts))
         return read_text(unpacked(existing(place)), Path(place).name, dialect, only)
@@ -131,8 +131,14 @@ def existing(place: str) -> Path:
     if path.is_file():
         return path
     folder = path.parent
+    if path.exists():
+        raise Problem(f"{place!r} is {'a folder' if path.is_dir() else 'no file'}; a file is needed here.")
     if folder.is_dir():
-        raise unknown("file", path.name, sorted(p.name for p in folder.iterdir()), f"the folder {str(folder)!r}")
+        try:
+            names = sorted(p.name for p in folder.iterdir())
+        except OSError:
+            names = []  # it may not be listed
+        raise unknown("file", path.name, names, f"the folder {str(folder)!r}")
     raise Problem(f"There is no file {place!r}: the folder {str(folder)!r} is not there either.")
 
 
@@ -140,11 +146,14 @@ def unpacked(path: Path) -> bytes:
     """The bytes of a file that may be compressed."""
     pyarrow = arrow()
     try:
-        with pyarrow.input_stream(str(path), compression="detect") as stream:
+        if path.suffix.lower() not in PACKED:
+            return path.read_bytes()
+        # Opened here, since Arrow takes no names that are not UTF-8.
+        with path.open("rb") as file, pyarrow.CompressedInputStream(file, PACKED[path.suffix.lower()]) as stream:
             content: bytes = stream.read()
             return content
     except (OSError, pyarrow.ArrowException) as error:
-        raise Problem(f"{path.name} can't be read: {first_line(error)}") from None
+        raise Problem(f"{path.name} can't be read: {reason_of(error)}") from None
 
 
 def arrow() -> Any:
@@ -154,6 +163,12 @@ def arrow() -> Any:
     except ImportError:
         raise Problem("Reading tables needs pyarrow and pandas: pip install 'frugalboost[cli]'.") from None
     return pyarrow
+
+
+def reason_of(error: BaseException) -> str:
+    """The same, without the number and the name that errors of the system bring."""
+    known = isinstance(error, OSError) and error.strerror
+    return f"{known}." if known else first_line(error)
 
 
 def first_line(error: BaseException) -> str:
@@ -197,7 +212,10 @@ def in_utf8(content: bytes, source: str) -> tuple[bytes, list[str]]:
     """The content without marks and comments at its beginning, in UTF-8, and what was done to it."""
     remarks: list[str] = []
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        content = content.decode("utf-16").encode("utf-8")
+        try:
+            content = content.decode("utf-16").encode("utf-8")
+        except UnicodeDecodeError:
+            raise Problem(f"{source} begins as UTF-16, but is not, or is cut short. Save it as UTF-8.") from None
     content = content.removeprefix(b"\xef\xbb\xbf")
     try:
         content.decode("utf-8")
@@ -295,7 +313,7 @@ def read_parquet(place: str, only: Sequence[str] | None) -> Loaded:
             raise Problem(f"No file has a name like {place!r}.")
     elif not Path(place).is_dir():
         existing(place)
-    source = Path(place).name
+    source = Path(place).name or repr(place)
     loaded: Loaded = told(source, lambda: columns_of(source, ArrowBatches(_dataset(found), None, None, False), only))
     return loaded
 
@@ -338,28 +356,79 @@ def told(source: str, read: Callable[[], Any]) -> Any:
     try:
         return read()
     except (pyarrow.ArrowException, OSError, ValueError) as error:
-        raise Problem(f"{source} can't be read: {first_line(error)}") from None
+        raise Problem(f"{source} can't be read: {reason_of(error)}") from None
 
 
-def read_libsvm(path: Path, known: tuple[int, int] | None) -> Loaded:
+def read_libsvm(path: Path, known: Sequence[str] | None) -> Loaded:
     """Lines of a label and pairs of column and value; columns are called by their numbers.
 
-    ``known``: how many columns there should be, and the number of the first; else that is 0 where a row mentions it.
+    Columns that no row mentions are zero everywhere and left out: a few lines may speak of column 1,000,000,000.
+    ``known``: the columns that there should be.
     """
     from sklearn.datasets import load_svmlight_file
 
     try:
         X, y = load_svmlight_file(str(path), zero_based=True)
-    except (ValueError, OSError) as error:
-        raise Problem(f"{path.name} can't be read as LIBSVM: {first_line(error)}") from None
+    except (ValueError, OverflowError, OSError) as error:
+        why = libsvm_fault(path) or first_line(error)
+        raise Problem(f"{path.name} can't be read as LIBSVM: {why}") from None
     if not X.shape[0]:
         raise Problem(f"{path.name} is empty.")
-    has_zero = bool((X.indices == 0).any())
-    wide, base = known if known is not None else (X.shape[1] - (not has_zero), int(not has_zero))
-    if X.shape[1] > wide + base or (has_zero and base):
-        last = X.shape[1] - 1 if X.shape[1] > wide + base else 0
-        raise Problem(f"{path.name} has a column {last}; in the first file they were {base} to {base + wide - 1}.")
-    X.resize(X.shape[0], wide + base)
-    names = [str(i) for i in range(base, base + wide)]
-    whole = y.astype(np.int64)
-    return Loaded(path.name, names, X[:, base:], target=whole if (whole == y).all() else y, base=base)
+    if not np.isfinite(y).all():
+        row = int(np.argmin(np.isfinite(y))) + 1
+        raise Problem(f"{path.name} has labels that are no finite numbers, the first in row {row}.")
+    mentioned = np.unique(X.indices)
+    remarks = []
+    if known is None:
+        known = [str(i) for i in mentioned]
+        beside = int(mentioned.max(initial=0)) + (0 in mentioned) - len(known)
+        if beside:
+            remarks.append(f"{beside:,} columns of {path.name} that no row mentions were left out.")
+    if not known:
+        raise Problem(f"{path.name} has no columns: no row mentions any.")
+    whole = np.round(y).astype(np.int64) if (np.abs(y) < 2**53).all() else y
+    target = whole if (whole == y).all() else y
+    return Loaded(path.name, list(known), at_columns(X, mentioned, known, path.name), target=target, remarks=remarks)
+
+
+def at_columns(X: Any, mentioned: Any, known: Sequence[str], source: str) -> Any:
+    """The columns that are known, in their order; those that were not mentioned in the first file are not looked at."""
+    from scipy import sparse
+
+    numbers = np.array([int(n) for n in known], dtype=np.int64)
+    first, last = int(numbers[0]) and 1, int(numbers[-1])  # who counts from 1 has no column 0
+    strange = mentioned[(mentioned < first) | (mentioned > last)]
+    if len(strange):
+        raise Problem(f"{source} has a column {strange[-1]}; in the first file they were {first} to {last}.")
+    places = np.searchsorted(numbers, X.indices)
+    there = numbers[places] == X.indices
+    rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    return sparse.csr_matrix((X.data[there], (rows[there], places[there])), shape=(X.shape[0], len(numbers)))
+
+
+def libsvm_fault(path: Path) -> str | None:
+    """What is wrong in the first line that can't be read, where it is one of the usual things."""
+    for number, line in enumerate(unpacked(path).splitlines(), start=1):
+        last = -1
+        for pair in line.partition(b"#")[0].split()[1:]:
+            name, colon, value = pair.partition(b":")
+            where = f"line {number} has {pair.decode('utf-8', 'backslashreplace')[:40]!r}"
+            if name == b"qid" and colon:
+                continue
+            if not colon or not re.fullmatch(rb"[-+]?\d+", name):
+                return f"{where}, which is not a column's number, a colon and a value."
+            column = int(name[:20])
+            if not 0 <= column < 2**31:
+                return f"{where}; numbers of columns must be 0 to {2**31 - 1}."
+            if column <= last:
+                return f"{where} after column {last}; the columns of a line must ascend."
+            try:
+                float(value)
+            except ValueError:
+                return f"{where}, whose value is no number."
+            last = column
+        try:
+            float((line.partition(b"#")[0].split() or [b"0"])[0])
+        except ValueError:
+            return f"line {number} does not begin with a number, the label."
+    return None

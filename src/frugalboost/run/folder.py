@@ -3,41 +3,81 @@
 from __future__ import annotations
 
 import csv
+import errno
+import io
 import json
 import os
+import shlex
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from jinja2 import TemplateError
+from frugalboost import whole_file
+from frugalboost.run.problems import Problem, writing
+from frugalboost.whole_folder import is_left_over, tidy, whole_folder
 
-from frugalboost.base import GBFSBase
-from frugalboost.report import Report
-from frugalboost.report.contents import Contents
-from frugalboost.run.problems import Problem
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from frugalboost.base import GBFSBase
+    from frugalboost.report import Report
+    from frugalboost.report.contents import Contents
 
 SELECTED, PATH, MODEL, REPORT, RUN = "selected.csv", "path.csv", "model.frugal", "report.html", "run.json"
+OWN = (SELECTED, PATH, MODEL, REPORT, RUN)  # the last one makes a run of a folder
 
 
 def ready(place: str | os.PathLike[str]) -> Path:
     """A place for a folder: a new one, an empty one, or one that an earlier run made. Nothing is made yet."""
     folder = Path(place).expanduser()
-    if folder.exists() and not folder.is_dir():
-        raise Problem(f"{str(folder)!r} is a file; --out must name a folder.")
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / RUN).exists():
-        raise Problem(f"The folder {str(folder)!r} holds other things than a run. Name another one with --out.")
-    nearest = next(p for p in (folder, *folder.absolute().parents) if p.exists())
-    try:
+    with writing(folder):
+        tidy(folder, OWN)
+        if folder.exists() and not folder.is_dir():
+            raise Problem(f"{str(folder)!r} is a file; --out must name a folder.")
+        if folder.is_dir() and not holds_a_run(folder) and not is_free(folder):
+            raise Problem(f"The folder {str(folder)!r} holds other things than a run. Name another one with --out.")
+        nearest = next(p for p in (folder, *folder.absolute().parents) if p.exists())
+        if not nearest.is_dir():
+            raise Problem(f"{str(nearest)!r} is a file, so there can't be a folder in it. Name another one with --out.")
         with tempfile.TemporaryFile(dir=nearest):
             pass
-    except OSError:
-        raise Problem(f"Nothing can be written to {str(nearest)!r}. Name another folder with --out.") from None
     return folder
 
 
+def holds_a_run(folder: Path) -> bool:
+    """Whether a folder is one that a run made."""
+    return (folder / RUN).is_file()
+
+
+def is_free(folder: Path) -> bool:
+    """Whether a folder is empty, or holds nothing but what an unfinished run of an earlier version left there."""
+    found = [p.name for p in folder.iterdir()]
+    unfinished = [name for name in found if name == SELECTED or is_left_over(name, OWN)]
+    return not found or (bool(unfinished) and all(name in OWN or is_left_over(name, OWN) for name in found))
+
+
+def check_earlier(folder: Path, table: str, target: str, *, chosen: bool, say: Callable[[str], None]) -> None:
+    """Raise Problem where a run of another table or target lies in a folder that nobody named; else say so."""
+    try:
+        known = json.loads((folder / RUN).read_bytes())
+        about = known["about"]
+        same_table = known["settings"].get("table", table) == table and about["source"] == os.path.basename(table)
+        other = about["target"] != target or not same_table
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return  # there is none, or it is damaged
+    if not other:
+        return
+    what = f"the run of {about['source']} with the target {about['target']!r}"
+    if not chosen:
+        raise Problem(
+            f"The folder {str(folder)!r} holds {what}. Name another one with --out, or replace it with "
+            f"--out {shlex.quote(str(folder))}."
+        )
+    say(f"This will replace {what} in {str(folder)!r}.")
+
+
 def write(folder: Path, contents: Contents, model: GBFSBase) -> None:
-    """Write all files; each appears whole or not at all.
+    """Write all files; the folder is as it was until all of them are written.
 
     Parameters
     ----------
@@ -48,27 +88,40 @@ def write(folder: Path, contents: Contents, model: GBFSBase) -> None:
     model : GBFSClassifier or GBFSRegressor
         The chosen one.
     """
+    from frugalboost.report import Report
+
     report = Report(contents)
-    page, record = report.html(), report.to_json()  # what fails leaves nothing behind
-    folder.mkdir(parents=True, exist_ok=True)
-    replace(folder / SELECTED, csv_text(*selected(contents)))
-    replace(folder / PATH, csv_text(*path(contents)))
-    model.save(folder / MODEL)
-    replace(folder / REPORT, page)
-    replace(folder / RUN, record)
+    texts = {
+        SELECTED: csv_text(*selected(contents)),
+        PATH: csv_text(*path(contents)),
+        REPORT: report.html(),
+        RUN: report.to_json(),
+    }
+    with writing(folder), whole_folder(folder, OWN) as part:
+        model.save(part / MODEL)
+        for name, text in texts.items():
+            whole_file.replace(part / name, in_bytes(text))
 
 
-def replace(place: Path, text: str) -> None:
-    """Write a file that is whole at any time."""
-    beside = place.with_name(f".{place.name}.part")
-    beside.write_text(text, encoding="utf-8", newline="")
-    os.replace(beside, place)
+def in_bytes(text: str) -> bytes:
+    """UTF-8; bytes of file names that are not UTF-8 stand there by number, so that what is read again is UTF-8."""
+    return text.encode("utf-8", "backslashreplace")
+
+
+def replace(place: str | os.PathLike[str], text: str, inputs: Sequence[str | os.PathLike[str]] = ()) -> None:
+    """Write a file that is whole at any time; not one that the work was read from."""
+    path = Path(place).expanduser()
+    with writing(path):
+        for source in inputs:
+            if path.exists() and os.path.exists(source) and os.path.samefile(path, source):
+                raise Problem(f"--out names {str(path)!r}, which is read here. Name another file.")
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, "", str(path))
+        whole_file.replace(path, in_bytes(text))
 
 
 def csv_text(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """Rows as CSV; None is an empty cell."""
-    import io
-
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(heads)
@@ -125,8 +178,21 @@ def path(contents: Contents) -> Rows:
     return [*heads, "features"], rows
 
 
+def record_of(place: str | os.PathLike[str]) -> Path:
+    """Where the record of a run is: a folder and its run.json both name a run."""
+    path = Path(place).expanduser()
+    return path / RUN if path.is_dir() else path
+
+
+def report_of(place: str | os.PathLike[str]) -> Path:
+    """Where the report of a run is."""
+    return record_of(place).with_name(REPORT)
+
+
 def page_of_run(place: str | os.PathLike[str]) -> str:
     """The page of a run, made anew."""
+    from jinja2 import TemplateError
+
     try:
         return read(place).html()
     except (KeyError, IndexError, TypeError, AttributeError, TemplateError):
@@ -146,10 +212,11 @@ def read(place: str | os.PathLike[str]) -> Report:
     Report
         As it was. Nothing in the file is run.
     """
-    path = Path(place).expanduser()
-    file = path / RUN if path.is_dir() else path
+    from frugalboost.report import Report
+
+    file = record_of(place)
     if not file.is_file():
-        raise Problem(f"There is no run in {str(path)!r}: {RUN} is not there.")
+        raise Problem(f"There is no run in {os.fspath(place)!r}: {RUN} is not there.")
     try:
         return Report.from_json(file.read_text(encoding="utf-8"))
     except (ValueError, UnicodeDecodeError):

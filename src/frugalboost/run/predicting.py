@@ -40,10 +40,7 @@ def predictions(
     str
         CSV with a row for each row of the table.
     """
-    file = Path(model).expanduser()
-    if file.is_dir() and not (file / MODEL).is_file():
-        raise Problem(f"There is no model in the folder {str(file)!r}.")
-    fitted = load(file / MODEL if file.is_dir() else existing(model))
+    fitted = load(model_file(model))
     fitted.set_params(n_jobs=threads)
     if proba and not is_classifier(fitted):
         raise Problem("--proba is for classes, and this model predicts numbers.")
@@ -57,6 +54,14 @@ def predictions(
     return csv_text(heads, zip(*columns, strict=True))
 
 
+def model_file(model: str) -> Path:
+    """The file of a model, which may be named by the folder of its run."""
+    file = Path(model).expanduser()
+    if file.is_dir() and not (file / MODEL).is_file():
+        raise Problem(f"There is no model in the folder {str(file)!r}.")
+    return file / MODEL if file.is_dir() else existing(model)
+
+
 def rows_for(fitted: Any, table: str, ids: Sequence[str], header: bool) -> tuple[Any, list[list[Any]]]:
     """The columns that the model looks at, and those to copy, as they stand in the file."""
     names = [str(n) for n in getattr(fitted, "feature_names_in_", [])]
@@ -66,7 +71,7 @@ def rows_for(fitted: Any, table: str, ids: Sequence[str], header: bool) -> tuple
         if not names or not all(n.isdigit() for n in names):
             raise Problem("This model was not fitted on a LIBSVM file.")
         del fitted.feature_names_in_  # a sparse matrix has none
-        return load_table(table, like=Loaded("", names, None, base=int(names[0]))).columns, []
+        return load_table(table, like=Loaded("", names, None)).columns, []
     if not names:
         raise Problem("This model was fitted on a table without names.")
     kinds = kinds_of_model(fitted)

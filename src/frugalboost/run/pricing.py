@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from frugalboost.costs import Bags, Cost, Prices
-from frugalboost.run.files import existing, the_delimiter
+from frugalboost.run.files import existing, reason_of, the_delimiter
 from frugalboost.run.problems import Problem, some, unknown
 
 Table = dict[str, Any]
@@ -54,7 +54,7 @@ def costs_of(costs: str | None, bags: str | None, names: Sequence[str], by_numbe
         (bags, members(groups)),
     ):
         for name in features:
-            if name not in known:
+            if name not in known and not (by_number and left_out(name, names)):
                 raise unknown("feature", str(name), names, f"the table, though {where} speaks of it")
     if by_number:
         prices, groups = numbered(prices, names), numbered(groups, names)
@@ -85,17 +85,25 @@ def combined(prices: Table, groups: Table) -> Cost | None:
     return parts[0] if len(parts) == 1 else parts[0] + parts[1]
 
 
+def left_out(name: str, names: Sequence[str]) -> bool:
+    """Whether a column of a LIBSVM file may be there that no row mentions."""
+    return name.isascii() and name.isdigit() and int(name) < int(names[-1])
+
+
 def numbered(table: Table, names: Sequence[str]) -> Table:
-    """The same with column numbers in the place of names."""
+    """The same with the places of columns for names; without those that were left out, since no row mentions them."""
     place = {name: i for i, name in enumerate(names)}
     changed = dict(table)
     if "prices" in table:
-        changed["prices"] = {place[n]: price for n, price in table["prices"].items()}
+        changed["prices"] = {place[n]: price for n, price in table["prices"].items() if n in place}
     for key in ("free", "never"):
         if key in table:
-            changed[key] = [place[n] for n in table[key]]
+            changed[key] = [place[n] for n in table[key] if n in place]
     if "bags" in table:
-        changed["bags"] = {bag: [place[n] for n in features] for bag, features in table["bags"].items()}
+        bags = {bag: [place[n] for n in features if n in place] for bag, features in table["bags"].items()}
+        changed["bags"] = {bag: features for bag, features in bags.items() if features or not table["bags"][bag]}
+        dropped = table["bags"].keys() - changed["bags"].keys()
+        changed["bag_prices"] = {b: price for b, price in table.get("bag_prices", {}).items() if b not in dropped}
     return changed
 
 
@@ -111,8 +119,10 @@ def read_toml(path: Path) -> Table:
     """A TOML file with nothing in it that is not known."""
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Problem(f"{path.name} is no TOML file: {error}") from None
+    except OSError as error:
+        raise Problem(f"{path.name} can't be read: {reason_of(error)}") from None
     strange = next((key for key in table if key not in KEYS), None)
     if strange is not None:
         raise unknown("key", strange, KEYS, path.name)
@@ -177,6 +187,16 @@ def read_bags(place: str) -> Table:
 
 def read_rows(path: Path, needed: Sequence[str]) -> list[dict[str, str]]:
     """Rows of a small CSV file, with the columns that are needed."""
+    try:
+        return rows_in(path, needed)
+    except UnicodeDecodeError:
+        raise Problem(f"{path.name} is not UTF-8. Save it as UTF-8.") from None
+    except (csv.Error, OSError) as error:
+        raise Problem(f"{path.name} can't be read as CSV: {reason_of(error)}") from None
+
+
+def rows_in(path: Path, needed: Sequence[str]) -> list[dict[str, str]]:
+    """The same; what goes wrong is not told yet."""
     with path.open(newline="", encoding="utf-8-sig") as file:
         first = file.readline()
         file.seek(0)

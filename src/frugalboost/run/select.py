@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,8 +15,8 @@ from frugalboost.report.contents import Contents, contents_of
 from frugalboost.report.facts import Notice
 from frugalboost.report.steps import Rows
 from frugalboost.run.choosing import Settings, choose, sample_size
-from frugalboost.run.columns import Columns, Roles, divided, kinds_of_frame, like, values
-from frugalboost.run.files import LIBSVM_TARGET, Loaded, load_table
+from frugalboost.run.columns import Columns, Roles, divided, kinds_of_frame, like, values, weights_of
+from frugalboost.run.files import LIBSVM_TARGET, STANDARD_INPUT, Loaded, load_table
 from frugalboost.run.pricing import costs_of
 from frugalboost.run.problems import Problem, unknown
 from frugalboost.run.task import Task, task_of
@@ -48,7 +50,19 @@ class Run:
     model: GBFSBase
 
 
-def select(wanted: Wanted, say: Callable[[str], None]) -> Run:
+def origin_of(wanted: Wanted, folder: Path) -> tuple[str, str]:
+    """Which table it is, as seen from where the folder lies, and its target: what makes a run another one."""
+    target = wanted.target or LIBSVM_TARGET
+    if wanted.table == "-":
+        return STANDARD_INPUT, target
+    table = os.path.realpath(os.path.expanduser(wanted.table))
+    try:
+        return os.path.relpath(table, os.path.realpath(folder.parent)), target
+    except ValueError:  # on another drive
+        return table, target
+
+
+def select(wanted: Wanted, say: Callable[[str], None], folder: Path = Path("run")) -> Run:
     """Read a table, choose features and gather what is to be shown.
 
     Parameters
@@ -57,6 +71,8 @@ def select(wanted: Wanted, say: Callable[[str], None]) -> Run:
         What a user asks for.
     say : callable
         Is told what was guessed and noticed.
+    folder : Path
+        Where the result will be written, elsewhere.
 
     Returns
     -------
@@ -94,7 +110,7 @@ def select(wanted: Wanted, say: Callable[[str], None]) -> Run:
         title=f"{target}: the features worth paying for",
         about=about(wanted, loaded, target, test),
         notices=[*columns.notices, *notices],
-        settings={"command": wanted.command},
+        settings={"command": wanted.command, "table": origin_of(wanted, folder)[0]},
         names=columns.names,
     )
     for notice in contents["notices"][len(columns.notices) :]:
@@ -135,7 +151,7 @@ def test_rows(wanted: Wanted, first: Loaded, columns: Columns, task: Task) -> tu
     if task.scoring == "roc_auc" and len(np.unique(y)) < 2:
         raise Problem(f"{loaded.source} has rows of one class only, so ROC AUC can't be had there (--scoring).")
     X = like(kept, kinds)
-    weights = None if wanted.weight is None else kept.columns.column(wanted.weight).to_numpy()
+    weights = None if wanted.weight is None else weights_of(kept.columns, wanted.weight)
     return Rows(X, y, weights), same_rows(columns.X, X, loaded.source)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from frugalboost import _core
 from frugalboost.progress import ReadingLine
+from frugalboost.tables import checksum
 from frugalboost.tables.kinds import Places, Table
 from frugalboost.tables.levels import Levels, Vocabulary
-from frugalboost.tables.sources import Batches
+from frugalboost.tables.sources import Batch, Batches
 
 Check = Callable[[Any, int], Table]  # a batch's table and its number, checked against the first one
 
@@ -26,24 +27,23 @@ class Stream:
     check: Check
     shape: tuple[int, int]
     y: NDArray[Any]  # targets, by which rows are known again
+    weights: NDArray[Any] | None
     vocabulary: Vocabulary
     verbose: bool
     finder: _core.ThresholdFinder | None = None  # it has seen all rows already, each with weight 1
+    checksums: list[int] = field(default_factory=list)  # of the first reading of all columns, when that is done
 
     def tables(self, what: str) -> Iterator[tuple[Table, int]]:
         """Checked tables, each with the number of rows before it."""
         line = ReadingLine(what, self.shape[0], self.batches.bytes) if self.verbose else None
-        at = 0
+        at = seen = 0
         for number, batch in enumerate(self.batches.read()):
             table = self.check(batch.X, number)
             at += len(table)
             if at > self.shape[0]:
                 break
-            if not np.array_equal(np.asarray(batch.y), self.y[at - len(table) : at]):
-                raise ValueError(
-                    "The batches gave other targets than when they were first read, or in another order. They must be "
-                    "the same each time: do not shuffle them anew."
-                )
+            self._compare(batch, slice(at - len(table), at))
+            seen = checksum.together(seen, checksum.of_rows(table, at - len(table)))
             yield table, at - len(table)
             if line is not None:
                 line(at)
@@ -52,6 +52,21 @@ class Stream:
                 f"The batches gave {'fewer' if at < self.shape[0] else 'more'} rows than when they were first read, "
                 f"{self.shape[0]}. They must be the same each time."
             )
+        if not self.checksums:
+            self.checksums.append(seen)
+        if self.checksums != [seen]:
+            raise ValueError(
+                "The batches gave other values of X than when they were first read. They must be the same each time: "
+                "draw no random numbers in them, or set the seed anew whenever they are read from the beginning."
+            )
+
+    def _compare(self, batch: Batch, rows: slice) -> None:
+        for what, now, before in (("targets", batch.y, self.y), ("weights", batch.weights, self.weights)):
+            if before is not None and not np.array_equal(np.asarray(now), before[rows]):
+                raise ValueError(
+                    f"The batches gave other {what} than when they were first read, or in another order. They must be "
+                    "the same each time: do not shuffle them anew."
+                )
 
 
 class Batched(Table):
@@ -75,6 +90,12 @@ class Batched(Table):
             "A table that is read in batches is not in memory as a whole. Fit with warm_start=True from the start, so "
             "that a continued fit uses the same bins."
         )
+
+    def checksum(self) -> int:
+        """What tells it from tables with other values; known once all was read."""
+        if self._rows is not None or not self._stream.checksums:
+            raise ValueError("The table has not been read as a whole.")
+        return self._stream.checksums[0]
 
     def finder(self, weighted: bool) -> _core.ThresholdFinder | None:
         """What knows the thresholds already, where the first reading told."""

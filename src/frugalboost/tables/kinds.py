@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from frugalboost import _core
+from frugalboost.tables.checksum import Words, factors, of_rows, words, words_of_levels
 from frugalboost.tables.levels import Codes, Levels, Vocabulary
 
 Places = NDArray[np.integer[Any]]
@@ -45,6 +46,14 @@ class Table(ABC):
 
     def column(self, column: int) -> NDArray[Any]:
         """The values of one column; of a categorical one places in its vocabulary."""
+        raise NotImplementedError
+
+    def checksum(self) -> int:
+        """What tells it from tables with other values."""
+        return of_rows(self, 0)
+
+    def row_words(self, rows: Places) -> Words:
+        """64 bits for each of some rows, which say what is in it."""
         raise NotImplementedError
 
     def pieces(self, what: str) -> Iterator[tuple[Table, NDArray[np.int64]]]:
@@ -89,6 +98,11 @@ class Plain(Table):
         """The values of one column."""
         return self.array[:, column]
 
+    def row_words(self, rows: Places) -> Words:
+        """64 bits for each of some rows, which say what is in it."""
+        found: Words = words(self.array[rows]) @ factors(np.arange(self.shape[1]))
+        return found
+
     @property
     def for_scorers(self) -> NDArray[np.generic]:
         """The array."""
@@ -118,6 +132,17 @@ class Framed(Table):
     def codes(self, column: int) -> Codes:
         """Places of a categorical column's values in its vocabulary."""
         return self._columns[column]
+
+    def row_words(self, rows: Places) -> Words:
+        """64 bits for each of some rows, which say what is in it."""
+        values = np.empty((len(rows), self.shape[1]))
+        for i in self.numeric:
+            values[:, i] = self._columns[i][rows]
+        bits = words(values)
+        for i, levels in self.vocabulary.items():
+            bits[:, i] = words_of_levels(self._columns[i][rows], levels)
+        found: Words = bits @ factors(np.arange(self.shape[1]))
+        return found
 
     def column(self, column: int) -> NDArray[Any]:
         """The values of one column; of a categorical one places in its vocabulary."""
@@ -162,6 +187,14 @@ class Listed(Table):
         """The values of one column."""
         dense: NDArray[Any] = self._columns[:, [column]].toarray()[:, 0]
         return dense
+
+    def row_words(self, rows: Places) -> Words:
+        """64 bits for each of some rows, which say what is in it; zeros say nothing."""
+        some = sparse.csr_array(self._matrix[rows])
+        some.sum_duplicates()
+        sums = np.append(np.uint64(0), np.cumsum(words(some.data) * factors(some.indices)))
+        found: Words = np.diff(sums[some.indptr])
+        return found
 
     @property
     def for_scorers(self) -> Any:

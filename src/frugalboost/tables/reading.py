@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from frugalboost import _core
 from frugalboost.binning import MOST_CELLS
-from frugalboost.tables import frames
+from frugalboost.tables import checksum, frames
 from frugalboost.tables.batched import Batched, Stream
 from frugalboost.tables.checking import category_columns, check_X, keeps_levels
 from frugalboost.tables.kinds import Table
@@ -106,14 +106,16 @@ class FirstReading:
 
     def run(self) -> Read:
         """Read all batches."""
-        estimator, targets = self._estimator, Targets(self._what)
+        estimator, targets, seen = self._estimator, Targets(self._what), 0
         for number, batch in enumerate(self._batches.read(self._only)):
             targets.add(number, batch)
             self._learn_levels(number, batch.X)
             if batch.weights is not None:
                 self._finder = None
             if self._finder is not None:
-                self._finder.add(self._check(batch.X, number).numbers(), None, 0, threads_for(estimator.n_jobs))
+                table = self._check(batch.X, number)
+                self._finder.add(table.numbers(), None, 0, threads_for(estimator.n_jobs))
+                seen = checksum.together(seen, checksum.of_rows(table, targets.rows - len(table)))
         for c, found in self._levels.items():
             if len({isinstance(v, str) for v in found}) > 1:
                 name = self._names[c] if self._names else c
@@ -122,7 +124,11 @@ class FirstReading:
         vocabulary = {c: tuple(values) for c, values in estimator.categories_.items()}
         y, weights = targets.joined()
         shape = (targets.rows, estimator.n_features_in_)
-        stream = Stream(self._batches, self._check, shape, y, vocabulary, bool(estimator.verbose), self._finder)
+        stream = Stream(
+            self._batches, self._check, shape, y, weights, vocabulary, bool(estimator.verbose), self._finder
+        )
+        if self._finder is not None:
+            stream.checksums.append(seen)
         return Batched(stream), y, weights
 
     def _columns(self, X: Any) -> tuple[list[str], set[int]]:

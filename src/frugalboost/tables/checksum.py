@@ -1,0 +1,84 @@
+"""Numbers that tell whether values are the same, whatever holds them and into whichever pieces they are cut.
+
+All of the first rows of a table are looked at and one in 32 of the others: tables that differ, differ in many rows, and
+so it costs next to nothing. Equal numbers of other types are equal, as are 0.0 and -0.0, and all missing values.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from frugalboost.rows import Rows
+    from frugalboost.tables.kinds import Table
+    from frugalboost.tables.levels import Value
+
+Words = NDArray[np.uint64]
+Seen = tuple[int, str, str, str | None]  # the rows of a fit: their number, and what X, y and the weights are known by
+
+FIRST, ONE_IN = 1024, 32
+_MISSING = np.uint64(0x7FF8_0000_0000_0001)
+_GOLDEN = np.uint64(0x9E37_79B9_7F4A_7C15)
+
+
+def seen_of(rows: Rows) -> Seen:
+    """What the rows of a fit are known by."""
+    weights = None if rows.weights is None else f"{of_vector(rows.weights):016x}"
+    return len(rows), f"{rows.table.checksum():016x}", f"{of_vector(rows.y):016x}", weights
+
+
+def of_rows(table: Table, at: int) -> int:
+    """The checksum of a piece of a table that begins at a row; those of all pieces add up."""
+    numbers = np.arange(at, at + len(table), dtype=np.uint64)
+    rows = np.flatnonzero((numbers < FIRST) | (numbers * _GOLDEN < np.uint64(2**64 // ONE_IN)))
+    return _sum(_mixed(table.row_words(rows) ^ _mixed(numbers[rows]))) if len(rows) else 0
+
+
+def of_vector(values: NDArray[Any]) -> int:
+    """The checksum of one number for each row."""
+    return _sum(_mixed(words(values) ^ _mixed(np.arange(len(values), dtype=np.uint64))))
+
+
+def together(one: int, other: int) -> int:
+    """The checksum of two pieces."""
+    return (one + other) % 2**64
+
+
+def words(values: NDArray[Any]) -> Words:
+    """Numbers as 64 bits each; zero is zero."""
+    numbers = values.astype(np.float64) + 0.0  # -0.0 is 0.0
+    bits: Words = numbers.view(np.uint64)
+    bits[np.isnan(numbers)] = _MISSING
+    bits ^= bits >> np.uint64(32)  # else the signs of an even number of columns would cancel each other
+    return bits
+
+
+def words_of_levels(codes: NDArray[Any], levels: Sequence[Value]) -> Words:
+    """Categories as 64 bits each, whatever their places are."""
+    digests = [
+        hashlib.blake2b(repr(level).encode("utf-8", "surrogatepass"), digest_size=8).digest() for level in levels
+    ]
+    known = np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
+    found: Words = np.append(known, _MISSING)[codes]  # -1, missing, is the last one
+    return found
+
+
+def factors(columns: NDArray[Any]) -> Words:
+    """An odd number for each column, so that values in other columns are other values."""
+    return _mixed(columns.astype(np.uint64)) | np.uint64(1)
+
+
+def _mixed(bits: Words) -> Words:
+    bits = bits + _GOLDEN
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58_476D_1CE4_E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D0_49BB_1331_11EB)
+    return bits ^ (bits >> np.uint64(31))
+
+
+def _sum(bits: Words) -> int:
+    return int(np.add.reduce(bits))
