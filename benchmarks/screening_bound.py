@@ -152,8 +152,8 @@ def checks(long: bool) -> Iterator[tuple[str, float]]:
             shares = {e: worst_in_the_limit(e, m, z) ** 2 / margin(e) for e, m in sizes.items() if long or m < 5000}
             where, share = most_of(shares)
             yield f"{more} of the rows that have none of the few, z = {z}: {where}", share
-    for rows in (400, 3000, *((12_000,) if long else ())):
-        for part in (0.125, 0.25, 0.5):
+    for rows in (100, 400, 3000, *((12_000,) if long else ())):
+        for part in (0.125, 0.25, 0.5, *((0.75,) if rows < 1000 else ())):
             m = round(rows * part)
             tried = (COMMON + RARE)[::2]
             where, share = most_of({e: worst_of_so_many(e, m, 6.25, rows) ** 2 / margin(e, part) for e in tried})
