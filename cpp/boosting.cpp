@@ -201,6 +201,7 @@ class Booster {
     Params full = params_;
     full.learning_rate = 1.0;
     full.leaf_values = LeafValues::newton;
+    full.l2_regularization = 0.0;
     std::vector<double> there = raw_;
     bool moved = false;
     for (int k = 0; k < outputs(); ++k) {
