@@ -29,12 +29,12 @@ def replace(path: str | os.PathLike[str], content: bytes) -> None:
     Links are followed, an old file's mode and owner are kept, and what is not a file (a pipe) is written to as it is.
     An OSError names the path that was asked for. Nothing else is left behind, whatever goes wrong.
     """
-    path = Path(os.path.realpath(path))
+    given, path = Path(path), Path(os.path.realpath(path))
     try:
-        if path.is_symlink():
+        if given.exists() and not given.is_file():  # by its own name: that of a pipe leads nowhere
+            given.write_bytes(content)  # a device, or a folder, which is an error that says so
+        elif path.is_symlink():
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
-        if path.exists() and not path.is_file():
-            path.write_bytes(content)  # a device, or a folder, which is an error that says so
         else:
             _swap(path, content)
     except OSError as error:

@@ -51,7 +51,8 @@ def together(one: int, other: int) -> int:
 
 def words(values: NDArray[Any]) -> Words:
     """Numbers as 64 bits each; zero is zero."""
-    numbers = values.astype(np.float64) + 0.0  # -0.0 is 0.0
+    with np.errstate(invalid="ignore"):  # NaN of the signalling kind
+        numbers = values.astype(np.float64) + 0.0  # -0.0 is 0.0
     bits: Words = numbers.view(np.uint64)
     bits[np.isnan(numbers)] = _MISSING
     bits ^= bits >> np.uint64(32)  # else the signs of an even number of columns would cancel each other

@@ -135,7 +135,7 @@ class Framed(Table):
 
     def row_words(self, rows: Places) -> Words:
         """64 bits for each of some rows, which say what is in it."""
-        values = np.empty((len(rows), self.shape[1]))
+        values = np.zeros((len(rows), self.shape[1]))
         for i in self.numeric:
             values[:, i] = self._columns[i][rows]
         bits = words(values)
