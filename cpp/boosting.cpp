@@ -33,6 +33,9 @@ double natural_top(std::span<const double> root_gain, const Ledger& ledger, doub
   return mu;
 }
 
+// Up to so much memory the derivatives of all outputs are kept until the leaves need them; else they are taken twice.
+constexpr size_t kDerivativesBytes = size_t{256} << 20;
+
 // Gains far below the first impurity are still numbers of full precision.
 constexpr double kLeastImpurity = 0x1p-900;
 
@@ -81,9 +84,13 @@ class Booster {
     auto& start = out_.ensemble.start;
     start = from.start;
     if (start.empty()) start = params_.init == Init::prior ? best : std::vector<double>(best.size(), 0.0);
-    d_.g.resize(rows());
-    d_.h.resize(rows());
     gradients_.resize(static_cast<size_t>(outputs()));
+    const bool keep_all = rows() * gradients_.size() * 2 * sizeof(double) <= kDerivativesBytes;
+    d_.resize(keep_all ? gradients_.size() : 1);
+    for (Derivatives& d : d_) {
+      d.g.resize(rows());
+      d.h.resize(rows());
+    }
     root_gain_.assign(ledger_.features(), 0.0);
     // Far from the best constant, losses with straight arms have equal gradients: no scale to measure mu by.
     spread(params_.init == Init::prior ? start : best, rows(), raw_);
@@ -139,27 +146,35 @@ class Booster {
     // The training rows come last: a loss keeps what their derivatives need.
     if (validation_) r.validation_loss = loss_.mean(validation_->target, validation_raw_.data(), context_);
     at_hand_ = loss_.at_once();
-    r.train_loss = at_hand_ ? loss_.mean_and_derivatives(train_.target, raw_.data(), d_, context_)
+    r.train_loss = at_hand_ ? loss_.mean_and_derivatives(train_.target, raw_.data(), d_[0], context_)
                             : loss_.mean(train_.target, raw_.data(), context_);
     if (validation_) judge(r.validation_loss, out_.iterations);
     out_.records.push_back(r);
     return out_.records.back();
   }
 
-  // Derivatives of an output, unless they came with the loss.
-  void derive(int output) {
+  // Derivatives of an output, unless they came with the loss. Where not all outputs' fit, the last one's are kept.
+  Derivatives& derive(int output) {
+    Derivatives& d = d_[d_.size() > 1 ? static_cast<size_t>(output) : 0];
     if (!at_hand_) {
-      loss_.derivatives(train_.target, raw_.data(), output, d_.g.data(), d_.h.data(), context_);
-      d_.largest_g = d_.largest_h = -1.0;
+      loss_.derivatives(train_.target, raw_.data(), output, d.g.data(), d.h.data(), context_);
+      d.largest_g = d.largest_h = -1.0;
     }
     at_hand_ = false;
+    return d;
+  }
+
+  // The same, after all outputs were derived.
+  const Derivatives& derived(int output) {
+    if (outputs() > 1 && d_.size() == 1) return derive(output);
+    return d_[static_cast<size_t>(output)];
   }
 
   // Gradients of all outputs at the raw predictions as they are now.
   void derive_all() {
     for (int k = 0; k < outputs(); ++k) {
-      derive(k);
-      gradients_[static_cast<size_t>(k)].set(d_.g, d_.largest_g, *train_.target.weights, context_);
+      const Derivatives& d = derive(k);
+      gradients_[static_cast<size_t>(k)].set(d.g, d.largest_g, *train_.target.weights, context_);
     }
   }
 
@@ -183,9 +198,8 @@ class Booster {
   // The leaf values of a grown tree, and what they do to the raw predictions.
   void finish(Tree& tree, int output, const Grower& grower) {
     double* raw = raw_.data() + static_cast<size_t>(output) * rows();
-    if (outputs() > 1) derive(output);  // d_ has the last output's
     const auto leaves = grower.leaves(output);
-    set_leaf_values(tree, leaves, grower.partition(), train_.target, raw, d_, loss_, params_, context_);
+    set_leaf_values(tree, leaves, grower.partition(), train_.target, raw, derived(output), loss_, params_, context_);
     add_leaf_values(tree, leaves, grower.partition(), raw, context_);
     if (validation_)
       add_tree(tree, validation_->X, validation_raw_.data() + static_cast<size_t>(output) * validation_->target.rows(),
@@ -208,20 +222,20 @@ class Booster {
       double* raw = there.data() + static_cast<size_t>(k) * rows();
       Tree constant;
       constant.add(0.0);
-      if (outputs() > 1) derive(k);
-      set_leaf_values(constant, grower.leaves(k), grower.partition(), train_.target, raw, d_, loss_, full, context_);
+      set_leaf_values(constant, grower.leaves(k), grower.partition(), train_.target, raw, derived(k), loss_, full,
+                      context_);
       for (size_t i = 0; i < rows(); ++i) raw[i] += constant.value[0];
       moved = moved || constant.value[0] != 0;
     }
     if (!moved) return true;
     const double loss = out_.records.back().train_loss, loss_there = loss_.mean(train_.target, there.data(), context_);
     std::vector<GridGradients> gradients_there(gradients_.size());
+    std::vector<double> g(rows()), h(rows());
     for (int k = 0; k < outputs(); ++k) {
-      loss_.derivatives(train_.target, there.data(), k, d_.g.data(), d_.h.data(), context_);
-      gradients_there[static_cast<size_t>(k)].set(d_.g, -1.0, *train_.target.weights, context_);
+      loss_.derivatives(train_.target, there.data(), k, g.data(), h.data(), context_);
+      gradients_there[static_cast<size_t>(k)].set(g, -1.0, *train_.target.weights, context_);
     }
     loss_.mean(train_.target, raw_.data(), context_);  // the loss keeps what derivatives here need
-    derive(0);
     return !(loss - loss_there > kSettledLoss * std::fabs(loss)) && alike(gradients_, gradients_there);
   }
 
@@ -244,8 +258,8 @@ class Booster {
   double best_loss_ = kInfinity;
   Boosted out_;
   std::vector<GridGradients> gradients_;  // by output
-  Derivatives d_;                         // of one output
-  bool at_hand_ = false;                  // they are those of the raw predictions as they are now
+  std::vector<Derivatives> d_;            // by output, or of one
+  bool at_hand_ = false;                  // the first are those of the raw predictions as they are now
   bool opening_ = false;                  // nothing has been split so far
   std::vector<double> root_gain_;         // of each column, at most, at the roots so far
   std::vector<double> raw_, validation_raw_;

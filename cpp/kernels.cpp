@@ -88,6 +88,12 @@ inline int best_exact_bin(const ScanTask& t, const Prefix& p, int found, double&
   const double noise = 0x1p-21 * static_cast<double>(t.weight) * __builtin_sqrt(t.factor);
   const double least = __builtin_sqrt(best) * (1.0 - 0x1p-40) - noise;
   const double floor = least > 0 ? least * least : 0.0;
+  int near = 0;
+  for (int b = 0; b < t.value_bins; ++b) near += p.gain[b] >= floor;
+  if (near == 1) {
+    best = exact_gain(t, p.gradient[found], p.weight[found]);
+    return found;
+  }
   best = -1.0;
   for (int b = 0; b < t.value_bins; ++b) {
     if (!(p.gain[b] >= floor)) continue;

@@ -1,7 +1,7 @@
 """Numbers that tell whether values are the same, whatever holds them and into whichever pieces they are cut.
 
-All of the first rows of a table are looked at and one in 32 of the others: tables that differ, differ in many rows, and
-so it costs next to nothing. Equal numbers of other types are equal, as are 0.0 and -0.0, and all missing values.
+The first rows of a table are looked at, up to 1,024 of them or a quarter of a million values, and one in 32 of the others:
+tables that differ, differ in many rows, and so it costs next to nothing. Equal numbers of other types are equal, as are 0.0 and -0.0, and all missing values.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Words = NDArray[np.uint64]
 Seen = tuple[int, str, str, str | None]  # the rows of a fit: their number, and what X, y and the weights are known by
 
-FIRST, ONE_IN = 1024, 32
+FIRST, FIRST_VALUES, ONE_IN = 1024, 2**18, 32
 _MISSING = np.uint64(0x7FF8_0000_0000_0001)
 _GOLDEN = np.uint64(0x9E37_79B9_7F4A_7C15)
 
@@ -35,7 +35,8 @@ def seen_of(rows: Rows) -> Seen:
 def of_rows(table: Table, at: int) -> int:
     """The checksum of a piece of a table that begins at a row; those of all pieces add up."""
     numbers = np.arange(at, at + len(table), dtype=np.uint64)
-    rows = np.flatnonzero((numbers < FIRST) | (numbers * _GOLDEN < np.uint64(2**64 // ONE_IN)))
+    first = max(2, min(FIRST, FIRST_VALUES // max(1, table.shape[1])))
+    rows = np.flatnonzero((numbers < first) | (numbers * _GOLDEN < np.uint64(2**64 // ONE_IN)))
     return _sum(_mixed(table.row_words(rows) ^ _mixed(numbers[rows]))) if len(rows) else 0
 
 
