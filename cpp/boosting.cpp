@@ -40,7 +40,9 @@ constexpr size_t kDerivativesBytes = size_t{256} << 20;
 constexpr double kLeastImpurity = 0x1p-900;
 
 // Gradients that differ by less than this share of their spread, and losses by less than that, are taken as the same.
-constexpr double kSettled = 0.01, kSettledLoss = 0.001;
+constexpr double kSettled = 0.01, kSettledLoss = 1e-3, kSettledOfFirst = 1e-9;
+// Of a full step: rows at its very end have other gradients, and shorter steps never get there.
+constexpr double kAlmost = 1.0 - 0x1p-20;
 
 class Booster {
  public:
@@ -54,7 +56,7 @@ class Booster {
         context_(context) {
     for (const auto& p : from.purchases) ledger_.restore(p);
     out_.iterations = from.iterations;
-    opening_ = from.iterations == 0;
+    opening_ = from.purchases.empty();
     for (size_t i = 0; i < from.validation_losses.size(); ++i) judge(from.validation_losses[i], static_cast<int>(i));
     set_start(from);
   }
@@ -208,9 +210,9 @@ class Booster {
   }
 
   // In an iteration without a split: whether nothing would ever change. Constants are added again and again, and lead
-  // to where the Newton step, or the quantile, of all rows does at its full length: there the loss must be the same,
-  // and so must the differences of gradients, on which gains depend. Absolute errors far from zero have hardly any:
-  // constants must first bring predictions to where the rows are.
+  // to just before where the Newton step, or the quantile, of all rows does at its full length: there the loss must be
+  // the same, and so must the differences of gradients, on which gains depend. Absolute errors far from zero have
+  // hardly any: constants must first bring predictions to where the rows are.
   bool settled(const Grower& grower) {
     Params full = params_;
     full.learning_rate = 1.0;
@@ -224,8 +226,11 @@ class Booster {
       constant.add(0.0);
       set_leaf_values(constant, grower.leaves(k), grower.partition(), train_.target, raw, derived(k), loss_, full,
                       context_);
-      for (size_t i = 0; i < rows(); ++i) raw[i] += constant.value[0];
-      moved = moved || constant.value[0] != 0;
+      const double step = params_.learning_rate * constant.value[0];
+      for (size_t i = 0; i < rows(); ++i) {
+        moved = moved || raw[i] + step != raw[i];
+        raw[i] += kAlmost * constant.value[0];
+      }
     }
     if (!moved) return true;
     const double loss = out_.records.back().train_loss, loss_there = loss_.mean(train_.target, there.data(), context_);
@@ -236,7 +241,9 @@ class Booster {
       gradients_there[static_cast<size_t>(k)].set(g, -1.0, *train_.target.weights, context_);
     }
     loss_.mean(train_.target, raw_.data(), context_);  // the loss keeps what derivatives here need
-    return !(loss - loss_there > kSettledLoss * std::fabs(loss)) && alike(gradients_, gradients_there);
+    const double first = std::fabs(out_.records.front().train_loss);
+    const double most = std::max(kSettledLoss * std::fabs(loss), kSettledOfFirst * first);
+    return !(loss - loss_there > most) && alike(gradients_, gradients_there);
   }
 
   // Whether gradients differ between rows in the same way here and there.

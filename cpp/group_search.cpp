@@ -212,7 +212,18 @@ void GroupSearch::search(std::span<Siblings> level, Kept Siblings::* kept, std::
   });
 }
 
+// As many pieces at a time as there is memory for their cells.
 void GroupSearch::search_pieces(std::span<Piece> pieces, OrderedRows& rows, AllGradients gradients, Context& context) {
+  for (size_t begin = 0; begin < pieces.size();) {
+    size_t end = begin, bytes = 0;
+    while (end < pieces.size() && bytes < kPartsBytes)
+      bytes += sizeof(std::int64_t) * whole_lines(layout_->group_words(pieces[end++].group));
+    search_portion(pieces.subspan(begin, end - begin), rows, gradients, context);
+    begin = end;
+  }
+}
+
+void GroupSearch::search_portion(std::span<Piece> pieces, OrderedRows& rows, AllGradients gradients, Context& context) {
   if (pieces.empty()) return;
   prepare_scratch(context);
   struct Part {

@@ -78,6 +78,7 @@ class GroupSearch {
               std::int64_t* scratch);
   void scan(const OpenNode& node, size_t group, const std::int64_t* cells, AllGradients gradients, ColumnSplit* out,
             std::uint8_t wanted = 255) const;
+  void search_portion(std::span<Piece> pieces, OrderedRows& rows, AllGradients gradients, Context& context);
   ColumnSplit scan_levels(const ScanTask& column, bool at_root) const;
   void prepare_scratch(Context& context);
 

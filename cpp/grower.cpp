@@ -51,6 +51,12 @@ bool Grower::better(const Offer& a, const Offer& b) {
   return rest(a) < rest(b);
 }
 
+// The same offer at two nodes.
+bool Grower::equal(const Offer& a, const Offer& b) {
+  auto all = [](const Offer& o) { return std::tuple(o.net, o.owned, o.price, o.column, o.split.bin); };
+  return all(a) == all(b);
+}
+
 bool Grower::pays(const Offer& offer) const {
   return offer.column >= 0 && (params_.stop == Stop::never || offer.net > 0);
 }
@@ -61,19 +67,37 @@ void Grower::rank(std::vector<Offer>& open) const {
   std::sort(open.begin(), open.end(), better);
 }
 
+// Takes out the offers of other trees that are equal to the best one, one of each tree: they are made with it. If they
+// had to wait until prices have changed, which class comes first would decide.
+std::vector<Grower::Offer> Grower::take_equal(const Level& level, const Offer& made, std::vector<Offer>& open) {
+  auto output_of = [&](const Offer& o) { return level.nodes[static_cast<size_t>(o.node)].output; };
+  std::vector<int> outputs{output_of(made)};
+  std::vector<Offer> taken;
+  auto end = std::find_if_not(open.begin(), open.end(), [&](const Offer& o) { return equal(o, made); });
+  auto kept = std::remove_if(open.begin(), end, [&](const Offer& o) {
+    if (std::find(outputs.begin(), outputs.end(), output_of(o)) != outputs.end()) return false;
+    outputs.push_back(output_of(o));
+    taken.push_back(o);
+    return true;
+  });
+  open.erase(kept, end);
+  return taken;
+}
+
 // The splits of one level. The node with the best offer goes first; a purchase changes prices, so every node
 // still open is then judged anew, always from raw gains.
-std::vector<Grower::Offer> Grower::choose(size_t nodes, Context& context) {
-  std::vector<Offer> open(nodes), chosen;
-  for (size_t i = 0; i < nodes; ++i) open[i].node = static_cast<int>(i);
+std::vector<Grower::Offer> Grower::choose(const Level& level, Context& context) {
+  std::vector<Offer> open(level.nodes.size()), chosen;
+  for (size_t i = 0; i < open.size(); ++i) open[i].node = static_cast<int>(i);
   rank(open);
   size_t next = 0;
   while (next < open.size() && pays(open[next])) {
     const Offer made = open[next++];
     chosen.push_back(made);
     if (made.owned) continue;
-    ledger_.buy(static_cast<size_t>(made.column), made.split.gain);
     open.erase(open.begin(), open.begin() + static_cast<std::ptrdiff_t>(next));
+    for (const Offer& other : take_equal(level, made, open)) chosen.push_back(other);
+    ledger_.buy(static_cast<size_t>(made.column), made.split.gain);
     std::vector<int> still_open;
     for (const Offer& offer : open) still_open.push_back(offer.node);
     search_.bought(static_cast<size_t>(made.column), still_open, context);
@@ -206,7 +230,7 @@ std::vector<Tree> Grower::grow(AllGradients gradients, Context& context, std::ve
       const bool everything = depth == 0 && root_gains;
       search_.level(level, depth + 1 < params_.max_depth, everything, context);
       if (everything) raise(*root_gains, level.nodes.size());
-      chosen = choose(level.nodes.size(), context);
+      chosen = choose(level, context);
     }
     std::vector<ChosenSplit> splits = part(level, chosen, context);
     for (size_t i = 0, next = 0; i < level.nodes.size(); ++i) {

@@ -47,9 +47,11 @@ class Grower {
   void raise(std::vector<double>& root_gains, size_t roots) const;
   Offer best_offer(int node) const;
   static bool better(const Offer& a, const Offer& b);
+  static bool equal(const Offer& a, const Offer& b);
+  static std::vector<Offer> take_equal(const Level& level, const Offer& made, std::vector<Offer>& open);
   bool pays(const Offer& offer) const;
   void rank(std::vector<Offer>& open) const;
-  std::vector<Offer> choose(size_t nodes, Context& context);
+  std::vector<Offer> choose(const Level& level, Context& context);
   std::vector<ChosenSplit> part(const Level& level, const std::vector<Offer>& chosen, Context& context);
   ChosenSplit described(const OpenNode& node, const Offer& offer) const;
   void write(ChosenSplit& split, double gain, Tree& tree) const;

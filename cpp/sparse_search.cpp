@@ -108,9 +108,8 @@ ColumnSplit SparseSearch::best_of(const OpenNode& node, size_t c, std::uint8_t u
 }
 
 template <bool Packed>
-void SparseSearch::search_column(size_t number, const std::vector<const OpenNode*>& nodes,
-                                 std::span<const double> factors, ColumnSplit* splits,
-                                 std::vector<std::int64_t>& cells) const {
+void SparseSearch::search_column(size_t number, std::span<const OpenNode* const> nodes, std::span<const double> factors,
+                                 ColumnSplit* splits, std::vector<std::int64_t>& cells) const {
   const size_t c = X_.sparse_column(number);
   const auto column = X_.listed(number);
   const auto words = static_cast<size_t>((Packed ? 1 : 2) * X_.cells(c));
@@ -130,18 +129,22 @@ void SparseSearch::search(std::span<const size_t> columns, const std::vector<con
                           Context& context) {
   std::fill(splits.begin(), splits.end(), ColumnSplit{});
   if (columns.empty()) return;
-  for (size_t k = 0; k < gradients.size(); ++k) {  // a row is in one node of each output
-    std::vector<const OpenNode*> own(nodes);
-    for (const OpenNode*& node : own)
-      if (node && node->output != static_cast<int>(k)) node = nullptr;
-    if (std::any_of(own.begin(), own.end(), [](const OpenNode* node) { return node != nullptr; }))
-      search_output(columns, own, partition, gradients[k], splits, context);
+  // A row is in one node of each output; the nodes of an output lie together.
+  for (size_t begin = 0; begin < nodes.size();) {
+    size_t end = begin;
+    const OpenNode* some = nullptr;
+    for (; end < nodes.size() && (!nodes[end] || !some || nodes[end]->output == some->output); ++end)
+      if (nodes[end]) some = nodes[end];
+    if (some)
+      search_output(columns, {nodes.data() + begin, end - begin}, partition, of(gradients, *some),
+                    {splits.data() + begin, nodes.size()}, context);
+    begin = end;
   }
 }
 
-void SparseSearch::search_output(std::span<const size_t> columns, const std::vector<const OpenNode*>& nodes,
-                                 const RowPartition& partition, const GridGradients& gradients,
-                                 std::span<ColumnSplit> splits, Context& context) {
+void SparseSearch::search_output(std::span<const size_t> columns, std::span<const OpenNode* const> nodes,
+                                 const RowPartition& partition, const GridGradients& gradients, Strided splits,
+                                 Context& context) {
   placed_.assign(X_.rows(), Placed{});
   std::vector<double> factors(nodes.size());
   for (size_t slot = 0; slot < nodes.size(); ++slot) {
@@ -160,7 +163,7 @@ void SparseSearch::search_output(std::span<const size_t> columns, const std::vec
   context.parallel_for((columns.size() + kBlock - 1) / kBlock, work, [&](size_t block, int thread) {
     auto& own = cells[static_cast<size_t>(thread)];
     for (size_t i = block * kBlock; i < std::min(columns.size(), (block + 1) * kBlock); ++i) {
-      ColumnSplit* out = splits.data() + i * nodes.size();
+      ColumnSplit* out = splits.first + i * splits.step;
       if (packed) {
         search_column<true>(columns[i], nodes, factors, out, own);
       } else {

@@ -34,9 +34,13 @@ class SparseSearch {
     std::int32_t slot = -1, q = 0;
   };
 
-  void search_output(std::span<const size_t> columns, const std::vector<const OpenNode*>& nodes,
-                     const RowPartition& partition, const GridGradients& gradients, std::span<ColumnSplit> splits,
-                     Context& context);
+  // Splits of each column in turn, so many apart.
+  struct Strided {
+    ColumnSplit* first;
+    size_t step;
+  };
+  void search_output(std::span<const size_t> columns, std::span<const OpenNode* const> nodes,
+                     const RowPartition& partition, const GridGradients& gradients, Strided splits, Context& context);
   Listed listed_sums(std::span<const Row> rows, const GridGradients& gradients) const;
   void measure_output(std::span<const size_t> numbers, const GridGradients& gradients, std::vector<Listed>& out,
                       Context& context) const;
@@ -46,7 +50,7 @@ class SparseSearch {
   template <bool Packed>
   ColumnSplit best_of(const OpenNode& node, size_t c, std::uint8_t usual_bin, double factor, std::int64_t* cells) const;
   template <bool Packed>
-  void search_column(size_t number, const std::vector<const OpenNode*>& nodes, std::span<const double> factors,
+  void search_column(size_t number, std::span<const OpenNode* const> nodes, std::span<const double> factors,
                      ColumnSplit* splits, std::vector<std::int64_t>& cells) const;
 
   const BinnedMatrix& X_;

@@ -523,6 +523,17 @@ def best_of_level(open_nodes, splits, ledger, mu, stop):
     return i, s
 
 
+def equal_offers(level, made, split, open_nodes, splits, ledger, mu):
+    """The same offer for the same column in other trees, one of each: they go together, whatever prices do next."""
+    key, outputs, found = preference(split, 0, ledger, mu), {level[made].output}, {}
+    for j in open_nodes:
+        best = best_of_level([j], splits, ledger, mu, "never")
+        if level[j].output not in outputs and best is not None and preference(best[1], 0, ledger, mu) == key:
+            outputs.add(level[j].output)
+            found[j] = best[1]
+    return found
+
+
 def grow(data, gradients, ledger, mu, options, purchases):
     """The trees of all outputs side by side, level by level, so that the order of outputs decides nothing.
 
@@ -540,11 +551,13 @@ def grow(data, gradients, ledger, mu, options, purchases):
             if found is None:
                 break
             i, split = found
+            made = {i: split}
             if split.feature not in ledger.owned:
+                made |= equal_offers(level, i, split, open_nodes, splits, ledger, mu)
                 purchases.append((split.feature, split.gain))
                 ledger.owned[split.feature] = ledger.price(split.feature)
-            chosen[i] = split
-            open_nodes.remove(i)
+            chosen |= made
+            open_nodes = [j for j in open_nodes if j not in made]
         for i, node in enumerate(level):
             if i in chosen:
                 s = chosen[i]
@@ -618,18 +631,20 @@ def half_variance(q, shift, units, unit_shift):
     return ldexp(float(s2 * w - s1 * s1), -2 * shift - unit_shift) / float(w) * 0.5
 
 
-def settled(data, raw, loss, gradients_at):
+def settled(data, raw, loss, gradients_at, rate, first_loss):
     """In an iteration without a split: would nothing ever change? Constants lead to where a full step of all does."""
     gs, hs = loss.derivatives(data.y, raw)
-    there = raw.copy()
+    there, moved = raw.copy(), False
     for k in range(loss.outputs):
         constant = Node(np.ones(len(data.y), bool))
         set_leaf_values(data, constant, gs[k], hs[k], raw[k], loss, Options(learning_rate=1.0))
-        there[k] += constant.value
-    if np.array_equal(there, raw):
+        moved = moved or not np.array_equal(raw[k] + rate * constant.value, raw[k])
+        there[k] += (1.0 - 2.0**-20) * constant.value  # rows at its very end have other gradients: never reached
+    if not moved:
         return True
     before, after = mean_loss(loss, data, raw), mean_loss(loss, data, there)
-    return not before - after > 1e-3 * abs(before) and alike(data, gradients_at(raw), gradients_at(there))
+    same_loss = not before - after > max(1e-3 * abs(before), 1e-9 * abs(first_loss))
+    return same_loss and alike(data, gradients_at(raw), gradients_at(there))
 
 
 def alike(data, here, there):
@@ -695,7 +710,7 @@ def fit(X, y, options, loss, weights=None):
             model.mu_max = max([model.mu_max, *(ratio for splits in root_splits for ratio in ratios_of(splits))])
         opening = opening and all(not root.children for root in trees)
         split = any(root.children for root in trees)
-        converged = not split and settled(data, raw, loss, gradients_at)
+        converged = not split and settled(data, raw, loss, gradients_at, options.learning_rate, model.train_loss[0])
         for k, root in enumerate(trees):
             set_leaf_values(data, root, gs[k], hs[k], raw[k], loss, options)
         for k, root in enumerate(trees):

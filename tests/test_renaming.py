@@ -1,11 +1,15 @@
 """What classes are called decides nothing: renamed, they permute the columns of predict_proba."""
 
+import warnings
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.datasets import load_iris, load_wine, make_classification
 
-from frugalboost import GBFSClassifier, GBFSClassifierCV, StabilitySelection, gbfs_path
-from frugalboost.costs import Bags
+from frugalboost import GBFSClassifier, GBFSClassifierCV, NothingBoughtWarning, StabilitySelection, gbfs_path
+from frugalboost.costs import Bags, Function, Neighbours, Stage, Stages
 
 SMALL = {"max_iter": 15, "mu": 5e-3}
 
@@ -66,3 +70,44 @@ def test_paths_and_stability_do_not_look_at_names():
         for target in (y, labels)
     ]
     np.testing.assert_array_equal(frequencies[0].frequencies_, frequencies[1].frequencies_)
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["neighbours", "stages", "function", "bags", "plain"]))
+def test_twin_classes_where_a_purchase_changes_prices(seed, kind):
+    """Classes with equal offers: neither may be bound to the dear column while the other waits for prices to fall."""
+    rng = np.random.default_rng(seed)
+    half, d = int(rng.integers(6, 14)), 4
+    one = rng.integers(0, 3, (half, d)).astype(float)
+    X = np.concatenate([one, one, rng.integers(0, 3, (half, d))])
+    y = np.repeat([0, 1, 2], half)
+    flip = rng.integers(d)
+    X[half : 2 * half, flip] = 2 - X[half : 2 * half, flip]  # the mirror image in one column
+    prices = rng.choice([1.0, 2.0, 0.5], d)
+    costs = {
+        "neighbours": lambda: Neighbours([(0, 1), (1, 2), (2, 3)], discount=1.0, prices=prices),
+        "stages": lambda: Stages({"s": Stage(0.5, opens=[0, 1], cheaper={2: 1.0, 3: 0.5})}, prices=prices),
+        "function": lambda: Function(lambda owned, last, now: now * 0.25, prices),
+        "bags": lambda: Bags({"a": [0, 1], "b": [1, 2], "c": [3]}, {"a": 2.0, "b": 0.5}),
+        "plain": lambda: prices.tolist(),
+    }[kind]()
+    settings = {"mu": float(rng.choice([0.01, 0.03, 0.06])), "max_iter": 2, "max_depth": 2, "min_samples_leaf": 1}
+    swap = np.array([1, 0, 2])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NothingBoughtWarning)
+        model, other = (GBFSClassifier(costs=costs, **settings).fit(X, labels) for labels in (y, swap[y]))
+    np.testing.assert_array_equal(other.predict_proba(X)[:, swap], model.predict_proba(X))
+    for name in ("bought", "raw_gain", "price_paid", "train_loss"):
+        assert other.history_[name] == model.history_[name]
+
+
+def test_twins_are_bound_to_the_same_column():
+    """One buys the cheap column, which makes the better one free: the other may not take that while the first can't."""
+    n = 40
+    y = np.repeat(["a", "b", "c"], n)
+    first = np.r_[np.ones(n), np.zeros(n), np.tile([0, 1], n // 2)]
+    X = np.column_stack([first, np.r_[np.ones(n), np.zeros(n), np.tile([0, 0, 0, 0, 1], n // 5)]])
+    swapped = np.array([{"a": "b", "b": "a", "c": "c"}[label] for label in y])
+    costs = Neighbours([(0, 1)], discount=1.0, prices=[1.0, 2.0])
+    settings = {"mu": 0.08715254237288136, "max_iter": 1, "max_depth": 1, "min_samples_leaf": 1}
+    one, other = (GBFSClassifier(costs=costs, **settings).fit(X, labels).predict_proba(X) for labels in (y, swapped))
+    np.testing.assert_array_equal(other[:, [1, 0, 2]], one)

@@ -197,7 +197,7 @@ def _joined(previous: Model | None, grown: _core.Boosted, task: Task) -> Model:
         curve=Curve(**curve),
         prices=task.costs.start,
         impurity=grown.impurity,
-        mu_max=grown.mu_max if previous is None else previous.mu_max,
+        mu_max=grown.mu_max if previous is None else max(previous.mu_max, grown.mu_max),
         best_iteration=grown.best_iteration,
         ending=grown.ending.name,
         levels=task.levels,

@@ -75,7 +75,7 @@ def save(estimator: GBFSBase, path: str | os.PathLike[str]) -> None:
         "refit_scores": estimator.refit_scores_,
         "selling": estimator.selling_,
         "fingerprint": estimator._memory.fingerprint if estimator.warm_start else None,
-        "table": estimator._fitted_on,
+        "table": getattr(estimator, "_fitted_on", None),  # pickles of earlier versions lack it
     }
     try:
         model_file.write(path, description, arrays)

@@ -1,7 +1,8 @@
 """Numbers that tell whether values are the same, whatever holds them and into whichever pieces they are cut.
 
-The first rows of a table are looked at, up to 1,024 of them or a quarter of a million values, and one in 32 of the others:
-tables that differ, differ in many rows, and so it costs next to nothing. Equal numbers of other types are equal, as are 0.0 and -0.0, and all missing values.
+The first rows of a table are looked at, up to 1,024 of them or a quarter of a million values, and one in 32 of the
+others: tables that differ, differ in many rows, and so it costs next to nothing. Equal numbers of other types are
+equal, as are 0.0 and -0.0, and all missing values.
 """
 
 from __future__ import annotations
