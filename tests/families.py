@@ -109,7 +109,7 @@ def weighted(rng):
         "shares": lambda: rng.dirichlet(np.ones(n)),
         "few": lambda: np.where(rng.random(n) < 0.5, 0.0, rng.random(n)),
     }[str(rng.choice(["wide", "narrow", "equal", "classes", "shares", "few"]))]()
-    weights[:5] = np.maximum(weights[:5], 0.5 * weights.max())
+    weights[:5] = np.maximum(weights[:5], 0.5 * (weights.max() or 1.0))  # all of few may be none
     leaf = float(rng.choice([1e-9, 1.0, 2.0]))
     return X, y, weights, name, settings(rng, d, min_samples_leaf=leaf, mu=float(rng.choice([0.0, 1e-3, 0.03])))
 
