@@ -8,6 +8,7 @@
 #include "gradients.hpp"
 #include "grower.hpp"
 #include "leaves.hpp"
+#include "limits.hpp"
 #include "merging.hpp"
 #include "predict.hpp"
 
@@ -32,9 +33,6 @@ double natural_top(std::span<const double> root_gain, const Ledger& ledger, doub
   for (int i = 0; i < 64 && nothing_pays(std::nextafter(mu, 0.0)); ++i) mu = std::nextafter(mu, 0.0);
   return mu;
 }
-
-// Up to so much memory the derivatives of all outputs are kept until the leaves need them; else they are taken twice.
-constexpr size_t kDerivativesBytes = size_t{256} << 20;
 
 // Gains far below the first impurity are still numbers of full precision.
 constexpr double kLeastImpurity = 0x1p-900;

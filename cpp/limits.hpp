@@ -38,6 +38,7 @@ inline constexpr std::uint64_t kLookAtAll = 5;
 inline constexpr double kFlatCost = 0.05;
 inline constexpr std::size_t kFlatColumns = 4;
 inline constexpr std::size_t kTrialTrees = 1000;
+inline constexpr std::size_t kDerivativesBytes = 2000;
 #else
 // A histogram cell of one word holds the gradient sum above this many bits of row count.
 inline constexpr int kCountBits = 18;
@@ -91,6 +92,8 @@ inline constexpr double kFlatCost = 0.05;
 inline constexpr std::size_t kFlatColumns = 64;
 // After so many trees it is decided whether the sample is worth its while.
 inline constexpr std::size_t kTrialTrees = 8;
+// Up to so much memory the derivatives of all outputs are kept until the leaves need them; else they are taken twice.
+inline constexpr std::size_t kDerivativesBytes = std::size_t{256} << 20;
 #endif
 
 // How much of what was searched before the last tree still counts.
