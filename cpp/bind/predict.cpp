@@ -1,0 +1,139 @@
+// Predictions in Python, and what is found by walking through trees.
+#include "tree/predict.hpp"
+
+#include "bind/python.hpp"
+#include "engine/cpu/kernels.hpp"
+#include "support/portable_math.hpp"
+#include "tree/ablation.hpp"
+
+namespace frugal {
+namespace {
+
+// An ensemble's arrays, which stay numpy's.
+struct PyTrees {
+  Doubles start;
+  Longs tree_begin;
+  Ints feature, left;
+  Flags missing_left;
+  Doubles threshold, value;
+  Ints level_set;
+  Flags sets;
+
+  // Checked for a table of so many features, of which trees up to `last` are wanted.
+  EnsembleView view(size_t features, size_t last = 0) const {
+    EnsembleView v{span_of<double>(start),      span_of<std::int64_t>(tree_begin),   span_of<std::int32_t>(feature),
+                   span_of<std::int32_t>(left), span_of<std::uint8_t>(missing_left), span_of<double>(threshold),
+                   span_of<double>(value),      span_of<std::int32_t>(level_set),    span_of<std::uint8_t>(sets)};
+    v.check(features);
+    if (last > v.trees()) throw std::invalid_argument("There are not so many trees.");
+    return v;
+  }
+};
+
+void bind_walks(nb::module_& m) {
+  m.def(
+      "add_trees",
+      [](const PyTrees& trees, const Source& X, size_t first, size_t last, RawMatrix raw, int threads) {
+        const EnsembleView view = trees.view(X.columns(), last);
+        if (first > last) throw std::invalid_argument("There are not so many trees.");
+        if (raw.shape(0) != view.outputs() || raw.shape(1) != X.rows())
+          throw std::invalid_argument("raw must have one row per output and one column per row of X.");
+        without_lock(threads, [&](Context& context) {
+          add_trees(view, X, first, last, raw.data(), context);
+          return 0;
+        });
+      },
+      "trees"_a, "X"_a, "first"_a, "last"_a, "raw"_a, "threads"_a, "Add trees [first, last) to raw, in place.");
+  m.def(
+      "path_prices",
+      [](const PyTrees& trees, const Source& X, const std::vector<const PriceRule*>& rules, const Ints& bought,
+         const Doubles& paid, size_t last, int threads) {
+        const EnsembleView view = trees.view(X.columns(), last);
+        if (bought.size() != paid.size()) throw std::invalid_argument("One price per purchase is needed.");
+        for (const PriceRule* rule : rules)
+          if (rule->prices().size() != X.columns()) throw std::invalid_argument("One price per column is needed.");
+        std::vector<Purchase> purchases;
+        for (size_t i = 0; i < bought.size(); ++i) {
+          if (bought.data()[i] < 0 || static_cast<size_t>(bought.data()[i]) >= X.columns())
+            throw std::invalid_argument("A feature that does not exist was bought.");
+          purchases.push_back({bought.data()[i], paid.data()[i], 0.0});
+        }
+        PathPrices found = without_lock(
+            threads, [&](Context& context) { return path_prices(view, X, rules, purchases, last, context); });
+        return std::tuple(to_numpy(std::move(found.rows)), to_numpy(std::move(found.iterations)));
+      },
+      "trees"_a, "X"_a, "rules"_a, "bought"_a, "paid"_a, "last"_a, "threads"_a,
+      "Price of what each row's paths look at: for each row, and the mean after each iteration.");
+  m.def(
+      "losses_without",
+      [](const PyTrees& trees, const Doubles& weight, const Source& X, const Doubles& y,
+         const std::optional<Doubles>& weights, const Doubles& fitted_y, const std::optional<Doubles>& fitted_weights,
+         nb::object loss, double loss_parameter, const Longs& hidden_begin, const Ints& hidden, size_t last,
+         int threads) {
+        const EnsembleView view = trees.view(X.columns(), last);
+        if (weight.size() != view.value.size() || y.size() != X.rows())
+          throw std::invalid_argument("Model, rows and targets do not fit together.");
+        const PyTarget target(y, weights), fitted(fitted_y, fitted_weights);
+        const Lists lists = lists_of(hidden_begin, hidden, hidden_begin.size() - 1, X.columns());
+        std::unique_ptr<Loss> chosen = loss_of(loss, static_cast<int>(view.outputs()), loss_parameter);
+        return to_numpy(without_lock(threads, [&](Context& context) {
+          chosen->start(fitted.sample, context);  // some losses find their parameter from the rows they are fitted on
+          return losses_without(view, span_of<double>(weight), X, target.sample, *chosen, lists, last, context);
+        }));
+      },
+      "trees"_a, "weight"_a, "X"_a, "y"_a, "weights"_a.none(), "fitted_y"_a, "fitted_weights"_a.none(), "loss"_a,
+      "loss_parameter"_a, "hidden_begin"_a, "hidden"_a, "last"_a, "threads"_a,
+      "Mean loss as the model is, and with each list of features hidden from it.");
+}
+
+}  // namespace
+
+void bind_predict(nb::module_& m) {
+  nb::class_<PyTrees>(m, "Trees")
+      .def(
+          "__init__",
+          [](PyTrees* self, Doubles start, Longs tree_begin, Ints feature, Ints left, Flags missing_left,
+             Doubles threshold, Doubles value, Ints level_set, Flags sets) {
+            new (self) PyTrees{start, tree_begin, feature, left, missing_left, threshold, value, level_set, sets};
+          },
+          "start"_a, "tree_begin"_a, "feature"_a, "left"_a, "missing_left"_a, "threshold"_a, "value"_a, "level_set"_a,
+          "sets"_a)
+      .def(
+          "check", [](const PyTrees& self, size_t features) { self.view(features); }, "features"_a,
+          "Raise ValueError where the arrays do not describe trees.");
+  bind_walks(m);
+  m.def(
+      "mean_loss",
+      [](const RawMatrix& raw, const Doubles& y, const std::optional<Doubles>& weights, const Doubles& fitted_y,
+         const std::optional<Doubles>& fitted_weights, nb::object loss, double loss_parameter, int threads) {
+        if (raw.shape(1) != y.size()) throw std::invalid_argument("raw and y differ in length.");
+        const Weights w = Weights::from(weights ? span_of<double>(*weights) : std::span<const double>(), y.size());
+        const Target target{span_of<double>(y), &w};
+        const PyTarget fitted(fitted_y, fitted_weights);
+        std::unique_ptr<Loss> chosen = loss_of(loss, static_cast<int>(raw.shape(0)), loss_parameter);
+        return without_lock(threads, [&](Context& context) {
+          chosen->start(fitted.sample, context);  // some losses find their parameter from the rows they are fitted on
+          return chosen->mean(target, raw.data(), context);
+        });
+      },
+      "raw"_a, "y"_a, "weights"_a.none(), "fitted_y"_a, "fitted_weights"_a.none(), "loss"_a, "loss_parameter"_a,
+      "threads"_a, "Mean loss of raw predictions, one row per output.");
+  m.def(
+      "exp",
+      [](const Doubles& v) {
+        std::vector<double> out(v.size());
+        kernels().exponentials(v.size(), v.data(), out.data());
+        return to_numpy(std::move(out));
+      },
+      "v"_a, "exp with the same bits on every machine.");
+  m.def(
+      "log",
+      [](const Doubles& v) {
+        std::vector<double> out(v.size());
+        for (size_t i = 0; i < v.size(); ++i) out[i] = portable_log(v.data()[i]);
+        return to_numpy(std::move(out));
+      },
+      "v"_a, "Natural logarithm of positive, normal numbers, with the same bits on every machine.");
+}
+
+}  // namespace frugal

@@ -1,0 +1,271 @@
+// Tables in Python: as users hold them, sparse, and in bins.
+#include <numeric>
+
+#include "bind/python.hpp"
+#include "data/binning.hpp"
+
+namespace frugal {
+namespace {
+
+using Matrix = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
+using AnyVector = nb::ndarray<nb::ro, nb::ndim<1>, nb::device::cpu>;
+
+Element element_of(nb::dlpack::dtype dtype) {
+  const std::pair<nb::dlpack::dtype, Element> known[] = {
+      {nb::dtype<double>(), Element::f64},        {nb::dtype<float>(), Element::f32},
+      {nb::dtype<std::int64_t>(), Element::i64},  {nb::dtype<std::int32_t>(), Element::i32},
+      {nb::dtype<std::int16_t>(), Element::i16},  {nb::dtype<std::int8_t>(), Element::i8},
+      {nb::dtype<std::uint64_t>(), Element::u64}, {nb::dtype<std::uint32_t>(), Element::u32},
+      {nb::dtype<std::uint16_t>(), Element::u16}, {nb::dtype<std::uint8_t>(), Element::u8},
+      {nb::dtype<bool>(), Element::boolean},
+  };
+  for (const auto& [known_type, element] : known)
+    if (dtype == known_type) return element;
+  throw std::invalid_argument("X must hold numbers of a type that numpy and C share.");
+}
+
+size_t checked_rows(size_t rows) {
+  if (rows > 0xFFFFFFFEu) throw std::invalid_argument("X has more than 4,294,967,294 rows.");
+  return rows;
+}
+
+// Tables together with the arrays they look at.
+struct PyTable : Table {
+  std::vector<AnyVector> columns_kept;
+  std::optional<Matrix> matrix_kept;
+
+  explicit PyTable(Matrix X) : Table(checked_rows(X.shape(0)), columns_of(X)), matrix_kept(std::move(X)) {}
+  PyTable(size_t rows, std::vector<AnyVector> columns)
+      : Table(checked_rows(rows), columns_of(rows, columns)), columns_kept(std::move(columns)) {}
+
+  static std::vector<Column> columns_of(const Matrix& X) {
+    const Element element = element_of(X.dtype());
+    const size_t bytes = static_cast<size_t>(X.itemsize());
+    std::vector<Column> out;
+    for (size_t c = 0; c < X.shape(1); ++c)
+      out.push_back({static_cast<const char*>(X.data()) +
+                         static_cast<std::ptrdiff_t>(c) * X.stride(1) * static_cast<std::ptrdiff_t>(bytes),
+                     element, X.stride(0)});
+    return out;
+  }
+  static std::vector<Column> columns_of(size_t rows, const std::vector<AnyVector>& columns) {
+    std::vector<Column> out;
+    for (const AnyVector& c : columns) {
+      if (c.shape(0) != rows) throw std::invalid_argument("The columns of a table differ in length.");
+      out.push_back({c.data(), element_of(c.dtype()), c.stride(0)});
+    }
+    return out;
+  }
+};
+
+struct PySparse : SparseTable {
+  AnyVector values, indices, begins;
+
+  static Element whole(const AnyVector& a) {
+    const Element e = element_of(a.dtype());
+    if (e != Element::i32 && e != Element::i64) throw std::invalid_argument("Indices must be int32 or int64.");
+    return e;
+  }
+  PySparse(size_t rows, size_t columns, AnyVector v, AnyVector i, AnyVector b)
+      : SparseTable(checked_rows(rows), columns, v.data(), element_of(v.dtype()), i.data(), whole(i), b.data(),
+                    whole(b)),
+        values(std::move(v)),
+        indices(std::move(i)),
+        begins(std::move(b)) {
+    for (const AnyVector* a : {&values, &indices, &begins})
+      if (a->stride(0) != 1 && a->shape(0) > 1) throw std::invalid_argument("The arrays must be contiguous.");
+    if (begins.shape(0) != columns + 1 || values.shape(0) != indices.shape(0))
+      throw std::invalid_argument("The sparse matrix is damaged: its arrays differ in length.");
+    check(values.shape(0));
+  }
+};
+
+Thresholds thresholds_of(const Doubles& cuts, const Longs& offsets, const Flags& categorical) {
+  Thresholds t;
+  t.cuts.assign(cuts.data(), cuts.data() + cuts.size());
+  t.offsets.assign(offsets.data(), offsets.data() + offsets.size());
+  t.categorical.assign(categorical.data(), categorical.data() + categorical.size());
+  if (t.offsets.size() != t.categorical.size() + 1 || t.offsets[0] != 0 ||
+      t.offsets.back() != static_cast<std::int64_t>(t.cuts.size()))
+    throw std::invalid_argument("The thresholds do not fit together.");
+  for (size_t c = 0; c < t.columns(); ++c)
+    if (t.offsets[c + 1] < t.offsets[c] || t.offsets[c + 1] - t.offsets[c] > 254)
+      throw std::invalid_argument("A column has more than 255 bins.");
+  return t;
+}
+
+// Places along one side of a table; none given means all.
+std::vector<std::int64_t> places_of(const std::optional<Longs>& given, size_t size) {
+  std::vector<std::int64_t> places(given ? given->size() : size);
+  if (given)
+    std::copy_n(given->data(), given->size(), places.begin());
+  else
+    std::iota(places.begin(), places.end(), 0);
+  for (std::int64_t p : places)
+    if (p < 0 || static_cast<size_t>(p) >= size) throw std::invalid_argument("There is no such row or column.");
+  return places;
+}
+
+// Weights of a batch in the units of all weights.
+std::vector<std::int64_t> units_of(const std::optional<Doubles>& weights, int shift) {
+  std::vector<std::int64_t> units;
+  if (weights)
+    for (double w : span_of<double>(*weights)) units.push_back(to_grid(w, shift));
+  return units;
+}
+
+template <class T>
+void add_to(ThresholdFinder& finder, const T& X, const std::optional<Doubles>& weights, int shift, int threads) {
+  if (X.columns() != finder.columns() || (weights && weights->size() != X.rows()))
+    throw std::invalid_argument("X has another number of columns, or weights of another length.");
+  without_lock(threads, [&](Context& context) {
+    const auto units = units_of(weights, shift);
+    finder.add(X, weights ? units.data() : nullptr, context);
+    return 0;
+  });
+}
+
+template <class T, class Py>
+auto thresholds_of_whole(const Py& X, const std::optional<Doubles>& weights, int shift, int max_bins, size_t most_cells,
+                         int threads) {
+  if (weights && weights->size() != X.rows()) throw std::invalid_argument("There must be a weight for every row.");
+  Thresholds t = without_lock(threads, [&](Context& context) {
+    const auto units = units_of(weights, shift);
+    return thresholds_of<T>(X, weights ? units.data() : nullptr, max_bins, std::max<size_t>(most_cells, 2), context);
+  });
+  return std::tuple(to_numpy(std::move(t.cuts)), to_numpy(std::move(t.offsets)));
+}
+
+// Memory that Python made, which lives as long as the matrix.
+BinnedMatrix::Bytes borrowed(const std::optional<nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig>>& memory,
+                             size_t needed) {
+  if (!memory) return nullptr;
+  if (memory->size() < needed) throw std::invalid_argument("The memory for the bins is too small.");
+  auto* kept = new nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig>(*memory);
+  return BinnedMatrix::Bytes(memory->data(), [kept](std::uint8_t*) {
+    nb::gil_scoped_acquire lock;
+    delete kept;
+  });
+}
+
+void bind_binned(nb::module_& m) {
+  nb::class_<BinnedMatrix, Source>(m, "BinnedMatrix")
+      .def(
+          "__init__",
+          [](BinnedMatrix* self, size_t rows, const Doubles& cuts, const Longs& offsets, const Flags& categorical,
+             const std::optional<nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig>>& memory) {
+            Thresholds t = thresholds_of(cuts, offsets, categorical);
+            const size_t needed = BinnedMatrix::bytes_needed(checked_rows(rows), t.columns());
+            new (self) BinnedMatrix(rows, std::move(t), borrowed(memory, needed));
+          },
+          "rows"_a, "cuts"_a, "offsets"_a, "categorical"_a, "memory"_a.none(), "Room for so many rows, to be filled.")
+      .def(
+          "__init__",
+          [](BinnedMatrix* self, const PySparse& X, const Doubles& cuts, const Longs& offsets, const Flags& categorical,
+             int threads) {
+            Thresholds t = thresholds_of(cuts, offsets, categorical);
+            if (t.columns() != X.columns()) throw std::invalid_argument("X and the thresholds differ in columns.");
+            for (std::uint8_t c : t.categorical)
+              if (c) throw std::invalid_argument("A sparse table has no categorical columns.");
+            new (self) BinnedMatrix(
+                without_lock(threads, [&](Context& context) { return BinnedMatrix(X, std::move(t), context); }));
+          },
+          "X"_a, "cuts"_a, "offsets"_a, "categorical"_a, "threads"_a)
+      .def(
+          "fill",
+          [](BinnedMatrix& self, const PyTable& batch, const Longs& places, int threads) {
+            if (batch.columns() != self.columns() || places.size() != batch.rows())
+              throw std::invalid_argument("The batch does not fit the matrix.");
+            for (std::int64_t p : span_of<std::int64_t>(places))
+              if (p >= static_cast<std::int64_t>(self.rows())) throw std::invalid_argument("There is no such row.");
+            without_lock(threads, [&](Context& context) {
+              self.fill(batch, span_of<std::int64_t>(places), context);
+              return 0;
+            });
+          },
+          "batch"_a, "places"_a, "threads"_a, "Bin some rows: row i becomes row places[i]; negative: left out.")
+      .def(
+          "list_sparse",
+          [](BinnedMatrix& self, int threads) {
+            without_lock(threads, [&](Context& context) {
+              self.list_sparse(context);
+              return 0;
+            });
+          },
+          "threads"_a, "After all rows were filled in: list columns in which nearly all rows have the same bin.")
+      .def(
+          "take",
+          [](const BinnedMatrix& self, const std::optional<Longs>& columns, const std::optional<Longs>& rows,
+             int threads) {
+            const auto c = places_of(columns, self.columns()), r = places_of(rows, self.rows());
+            return without_lock(threads, [&](Context& context) { return BinnedMatrix(self, c, r, context); });
+          },
+          "columns"_a.none(), "rows"_a.none(), "threads"_a,
+          "Some columns and rows, None for all; the same as binning that part of the table.")
+      .def_prop_ro(
+          "bytes",
+          [](const BinnedMatrix& b) {
+            return nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<1>>(b.bytes().data(), {b.bytes().size()},
+                                                                           nb::find(b));
+          },
+          "The bins of dense columns as they lie in memory.")
+      .def_prop_ro(
+          "listed_bins",
+          [](const BinnedMatrix& b) {
+            return nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<1>>(b.listed_bins().data(),
+                                                                           {b.listed_bins().size()}, nb::find(b));
+          },
+          "The bins of sparse columns.")
+      .def_prop_ro(
+          "listed_rows",
+          [](const BinnedMatrix& b) {
+            return nb::ndarray<nb::numpy, const std::uint32_t, nb::ndim<1>>(b.listed_rows().data(),
+                                                                            {b.listed_rows().size()}, nb::find(b));
+          },
+          "The rows of these bins.");
+}
+
+}  // namespace
+
+void bind_tables(nb::module_& m) {
+  nb::class_<Source>(m, "Source").def_prop_ro("shape", [](const Source& s) {
+    return std::tuple(s.rows(), s.columns());
+  });
+  nb::class_<PyTable, Source>(m, "Table")
+      .def(nb::init<Matrix>(), "X"_a)
+      .def(nb::init<size_t, std::vector<AnyVector>>(), "rows"_a, "columns"_a);
+  nb::class_<PySparse, Source>(m, "SparseTable")
+      .def(nb::init<size_t, size_t, AnyVector, AnyVector, AnyVector>(), "rows"_a, "columns"_a, "values"_a, "indices"_a,
+           "begins"_a, "By column: values, their rows, and where each column begins.");
+  m.def(
+      "weight_shift",
+      [](const Doubles& weights) { return Weights::from(span_of<double>(weights), weights.size()).shift; }, "weights"_a,
+      "The grid that all weights of a table are put on: weight = unit / 2^shift.");
+  nb::class_<ThresholdFinder>(m, "ThresholdFinder")
+      .def(
+          "__init__",
+          [](ThresholdFinder* self, size_t columns, size_t most_cells) {
+            new (self) ThresholdFinder(columns, std::max<size_t>(most_cells, 2));
+          },
+          "columns"_a, "most_cells"_a)
+      .def("add", &add_to<PyTable>, "X"_a, "weights"_a.none(), "shift"_a, "threads"_a)
+      .def("add", &add_to<PySparse>, "X"_a, "weights"_a.none(), "shift"_a, "threads"_a)
+      .def(
+          "thresholds",
+          [](const ThresholdFinder& self, int max_bins, int threads) {
+            Thresholds t;
+            without_lock(threads, [&](Context& context) {
+              self.append_to(t, max_bins, context);
+              return 0;
+            });
+            return std::tuple(to_numpy(std::move(t.cuts)), to_numpy(std::move(t.offsets)));
+          },
+          "max_bins"_a, "threads"_a, "Thresholds between the bins of every column: (cuts, offsets).");
+  m.def("thresholds_of", &thresholds_of_whole<Table, PyTable>, "X"_a, "weights"_a.none(), "shift"_a, "max_bins"_a,
+        "most_cells"_a, "threads"_a, "The same for a table in memory, some columns at a time.");
+  m.def("thresholds_of", &thresholds_of_whole<SparseTable, PySparse>, "X"_a, "weights"_a.none(), "shift"_a,
+        "max_bins"_a, "most_cells"_a, "threads"_a);
+  bind_binned(m);
+}
+
+}  // namespace frugal

@@ -1,0 +1,72 @@
+// A numeric table as the user holds it: each column of any element type and with any step, read in place.
+#pragma once
+
+#include <stdexcept>
+
+#include "data/source.hpp"
+
+namespace frugal {
+
+enum class Element { f64, f32, i64, i32, i16, i8, u64, u32, u16, u8, boolean };
+
+// Calls body with a pointer of the right type.
+template <class Body>
+decltype(auto) as_elements(const void* data, Element element, const Body& body) {
+  switch (element) {
+    case Element::f64:
+      return body(static_cast<const double*>(data));
+    case Element::f32:
+      return body(static_cast<const float*>(data));
+    case Element::i64:
+      return body(static_cast<const std::int64_t*>(data));
+    case Element::i32:
+      return body(static_cast<const std::int32_t*>(data));
+    case Element::i16:
+      return body(static_cast<const std::int16_t*>(data));
+    case Element::i8:
+      return body(static_cast<const std::int8_t*>(data));
+    case Element::u64:
+      return body(static_cast<const std::uint64_t*>(data));
+    case Element::u32:
+      return body(static_cast<const std::uint32_t*>(data));
+    case Element::u16:
+      return body(static_cast<const std::uint16_t*>(data));
+    case Element::u8:
+      return body(static_cast<const std::uint8_t*>(data));
+    case Element::boolean:
+      return body(static_cast<const bool*>(data));
+  }
+  throw std::logic_error("unknown element type");
+}
+
+struct Column {
+  const void* data = nullptr;
+  Element element = Element::f64;
+  std::ptrdiff_t step = 1;  // in elements
+};
+
+class Table : public Source {
+ public:
+  Table(size_t rows, std::vector<Column> columns) : rows_(rows), columns_(std::move(columns)) {}
+
+  size_t rows() const override { return rows_; }
+  size_t columns() const override { return columns_.size(); }
+  void read(size_t column, size_t begin, size_t end, double* out) const override {
+    const Column& c = columns_[column];
+    as_elements(c.data, c.element, [&](const auto* values) {
+      const auto* v = values + static_cast<std::ptrdiff_t>(begin) * c.step;
+      if (c.step == 1) {
+        for (size_t i = 0; i < end - begin; ++i) out[i] = static_cast<double>(v[i]);
+      } else {
+        for (size_t i = 0; i < end - begin; ++i)
+          out[i] = static_cast<double>(v[static_cast<std::ptrdiff_t>(i) * c.step]);
+      }
+    });
+  }
+
+ private:
+  size_t rows_;
+  std::vector<Column> columns_;
+};
+
+}  // namespace frugal

@@ -1,0 +1,59 @@
+// The boosting loop.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "data/binning.hpp"
+#include "loss/losses.hpp"
+#include "price/ledger.hpp"
+#include "support/threads.hpp"
+#include "tree/tree.hpp"
+
+namespace frugal {
+
+// A table in bins with what is to be predicted.
+struct Sample {
+  const BinnedMatrix& X;
+  Target target;
+};
+
+// What an earlier fit left behind, for boosting to go on from.
+struct Progress {
+  int iterations = 0;
+  std::vector<double> start;  // raw start values; empty: a new fit
+  std::vector<Purchase> purchases;
+  std::vector<double> raw, validation_raw;  // raw predictions so far, output after output
+  std::vector<double> validation_losses;    // of the start and every iteration; empty: not known
+};
+
+// The state after so many iterations; the first record is the start value alone.
+struct Record {
+  int iteration;
+  double train_loss, validation_loss;  // NaN: no validation rows
+  int features;
+  double cost;
+};
+
+enum class Ending { max_iter, converged, early_stopping };
+
+struct Boosted {
+  Ensemble ensemble;  // the trees grown by this call
+  std::vector<Record> records;
+  std::vector<Purchase> purchases;       // of all calls, in order
+  std::vector<int> purchase_iterations;  // of this call's, counted from 1
+  double impurity = 0.0;                 // 1/2 sum w (g - mean)^2 at the start value
+  double mu = 0.0;                       // in absolute units
+  double mu_max = 0.0;                   // in the unit given; only for a new fit
+  int iterations = 0, best_iteration = 0;
+  Ending ending = Ending::max_iter;
+};
+
+using Observer = std::function<void(const Record&)>;
+
+// Grows trees until max_iter, until nothing pays any more, or until the validation loss stops falling.
+// `ledger` is charged for what is bought.
+Boosted boost(const Sample& train, const Sample* validation, Loss& loss, Ledger ledger, const Params& params,
+              const Progress& from, const Observer& observer, Context& context);
+
+}  // namespace frugal

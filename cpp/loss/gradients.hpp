@@ -1,0 +1,41 @@
+// The gradients of one tree on the integer grid, ready for histograms.
+#pragma once
+
+#include <vector>
+
+#include "support/fixed_point.hpp"
+#include "support/threads.hpp"
+
+namespace frugal {
+
+// Of their magnitudes; not finite where one of them is not.
+double largest_of(std::span<const double> values, Context& context);
+
+struct GridGradients {
+  std::vector<std::int32_t> q;  // gradient = q * 2^-shift
+  int shift = 0;
+  std::int64_t total = 0;  // sum of weight unit * q
+  std::int32_t lowest = 0, highest = 0;
+
+  // `largest` of the magnitudes; negative: not known. Throws where a gradient is not finite.
+  void set(std::span<const double> g, double largest, const Weights& weights, Context& context);
+
+  // 1/2 sum w (g - mean)^2, from exact sums. Throws where a double can't hold so much.
+  double impurity(const Weights& weights, Context& context) const;
+
+  // From squared grid units to gain, for a node of this weight.
+  double gain_factor(const Weights& weights, std::int64_t node_weight) const {
+    return scaled(0.5, -2 * shift - weights.shift) / static_cast<double>(node_weight);
+  }
+};
+
+// sum w (change - mean change)^2 of the gradients from one to the other.
+double squared_move(const GridGradients& from, const GridGradients& to, const Weights& weights, Context& context);
+
+using AllGradients = std::span<const GridGradients>;  // by output
+
+inline const GridGradients& of(AllGradients gradients, const OpenNode& node) {
+  return gradients[static_cast<size_t>(node.output)];
+}
+
+}  // namespace frugal

@@ -1,0 +1,50 @@
+#include "price/ledger.hpp"
+
+#include <algorithm>
+
+namespace frugal {
+
+Ledger::Ledger(std::vector<std::unique_ptr<PriceRule>> rules, double budget)
+    : rules_(std::move(rules)), prices_(rules_.front()->prices().size()), owned_(prices_.size()), budget_(budget) {
+  add_up();
+  start_prices_ = prices_;
+}
+
+void Ledger::settle(const Purchase& purchase) {
+  const auto f = static_cast<size_t>(purchase.feature);
+  purchases_.push_back(purchase);
+  paid_ += purchase.price;
+  owned_[f] = 1;
+  for (auto& rule : rules_) rule->bought(f, owned_);
+  const std::vector<double> before = prices_;
+  add_up();
+  something_fell_ = false;
+  for (size_t g = 0; g < prices_.size() && !something_fell_; ++g)
+    something_fell_ = !owned_[g] && prices_[g] < before[g];
+}
+
+void Ledger::add_up() {
+  for (size_t f = 0; f < prices_.size(); ++f) {
+    prices_[f] = 0.0;
+    if (owned_[f]) continue;
+    for (const auto& rule : rules_) prices_[f] += rule->prices()[f];
+  }
+}
+
+std::vector<Purchase> buy_all(std::vector<std::unique_ptr<PriceRule>> rules, std::span<const std::int32_t> features,
+                              double budget, bool cheapest_first) {
+  Ledger ledger(std::move(rules), budget);
+  std::vector<std::int32_t> waiting(features.begin(), features.end());
+  auto price = [&](std::int32_t f) { return ledger.price(static_cast<size_t>(f)); };
+  auto can_buy = [&](std::int32_t f) { return ledger.can_buy(static_cast<size_t>(f)); };
+  while (true) {
+    auto next = std::find_if(waiting.begin(), waiting.end(), can_buy);
+    if (next == waiting.end()) return ledger.purchases();
+    if (cheapest_first)  // what is cheaper than something within the budget is within it too
+      next = std::min_element(next, waiting.end(), [&](auto f, auto g) { return price(f) < price(g); });
+    ledger.buy(static_cast<size_t>(*next), 0.0);
+    waiting.erase(next);
+  }
+}
+
+}  // namespace frugal

@@ -1,0 +1,86 @@
+// Numbers as integers, so that sums are exact and do not depend on order, threads or machine.
+//
+// The grids are powers of two chosen from the data alone. Multiplying all integers by a power of two
+// changes no later result, which is why a weight of k gives the same model as k equal rows.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+
+#include "data/types.hpp"
+
+namespace frugal {
+
+// The largest |gradient| of a tree becomes 2^26 and all weights together 2^36: a product summed over
+// every row stays below 2^63, so histogram cells are plain 64-bit integers.
+inline constexpr int kGradientBits = 26;
+inline constexpr int kWeightBits = 36;
+// Sums that are taken once per leaf use a far finer grid and 128 bits.
+inline constexpr int kLeafBits = 60;
+
+// The exponent that brings the largest magnitude to at most 2^bits.
+inline int grid_exponent(double largest, int bits) {
+  if (!(largest > 0)) return 0;
+  int exponent = 0;
+  std::frexp(largest, &exponent);
+  return bits - exponent;
+}
+
+// v * 2^shift without going through a power of two that may not exist as a double.
+inline double scaled(double v, int shift) {
+  return std::ldexp(v, shift);
+}
+
+inline std::int64_t to_grid(double v, int shift) {
+  return static_cast<std::int64_t>(std::nearbyint(scaled(v, shift)));
+}
+
+// A grid for values up to `largest`, which becomes at most 2^bits.
+class Grid {
+ public:
+  Grid(double largest, int bits)
+      : shift_(grid_exponent(largest, bits)),
+        plain_(std::abs(shift_) < 1000),
+        scale_(plain_ ? scaled(1.0, shift_) : 0) {}
+
+  int shift() const { return shift_; }
+  bool plain() const { return plain_; }  // 2^shift is a normal number, so values may be multiplied by it
+  double scale() const { return scale_; }
+  std::int64_t at(double v) const { return plain_ ? std::llrint(v * scale_) : to_grid(v, shift_); }
+  double back(Wide sum) const { return scaled(static_cast<double>(sum), -shift_); }
+
+ private:
+  int shift_;
+  bool plain_;
+  double scale_;
+};
+
+// Sample weights in integer units; without weights every row counts one unit.
+struct Weights {
+  std::vector<std::int64_t> units;  // empty: all 1
+  int shift = 0;                    // weight = unit * 2^-shift
+  std::int64_t total = 0;
+
+  std::int64_t unit(size_t row) const { return units.empty() ? 1 : units[row]; }
+  bool uniform() const { return units.empty(); }
+
+  static Weights from(std::span<const double> weights, size_t n_rows) {
+    Weights out;
+    if (weights.empty()) {
+      out.total = static_cast<std::int64_t>(n_rows);
+      return out;
+    }
+    double sum = 0.0;
+    for (double w : weights) sum += w;
+    out.shift = grid_exponent(sum, kWeightBits);
+    out.units.resize(weights.size());
+    for (size_t i = 0; i < weights.size(); ++i) {
+      out.units[i] = to_grid(weights[i], out.shift);
+      out.total += out.units[i];
+    }
+    return out;
+  }
+};
+
+}  // namespace frugal

@@ -1,0 +1,72 @@
+// Trees as flat parallel arrays, nodes breadth first, and an ensemble as those arrays one after another.
+#pragma once
+
+#include <vector>
+
+#include "data/levels.hpp"
+#include "data/types.hpp"
+
+namespace frugal {
+
+// While a tree grows, bins say where rows go; the frozen form keeps thresholds.
+struct Tree {
+  std::vector<std::int32_t> feature;  // -1: a leaf
+  std::vector<std::int32_t> left;     // the right child is the next node
+  std::vector<std::uint8_t> missing_left;
+  std::vector<double> threshold;        // x <= threshold goes left
+  std::vector<double> value;            // what a leaf adds to the raw prediction, learning rate included
+  std::vector<double> gain;             // raw gain of the split, prices apart
+  std::vector<double> weight;           // total weight of the training rows
+  std::vector<std::int32_t> level_set;  // number of the set of bins that go left; -1: a threshold decides
+  std::vector<std::uint8_t> sets;       // kSetBytes each
+  std::vector<std::int32_t> bin;        // the threshold as a bin; not kept in the ensemble
+
+  size_t nodes() const { return feature.size(); }
+  // A new set of those of the bins of which goes_left(bin) is true; returns its number.
+  template <class GoesLeft>
+  std::int32_t add_set(size_t bins, const GoesLeft& goes_left) {
+    const size_t begin = sets.size();
+    sets.resize(begin + kSetBytes);
+    for (size_t b = 0; b < bins; ++b)
+      if (goes_left(b)) sets[begin + b / 8] |= static_cast<std::uint8_t>(1 << (b % 8));
+    return static_cast<std::int32_t>(begin / kSetBytes);
+  }
+  bool is_leaf(size_t node) const { return feature[node] < 0; }
+  int add(double node_weight) {
+    feature.push_back(-1);
+    left.push_back(-1);
+    missing_left.push_back(0);
+    threshold.push_back(kInfinity);
+    value.push_back(0.0);
+    gain.push_back(0.0);
+    weight.push_back(node_weight);
+    level_set.push_back(-1);
+    bin.push_back(0);
+    return static_cast<int>(nodes()) - 1;
+  }
+};
+
+struct Ensemble {
+  std::vector<double> start;                // one raw prediction for each output
+  std::vector<std::int64_t> tree_begin{0};  // first node of every tree; tree t belongs to output t % outputs
+  Tree nodes;                               // of all trees; `left` counts from the tree's first node
+
+  size_t outputs() const { return start.size(); }
+  size_t trees() const { return tree_begin.size() - 1; }
+  void add(const Tree& tree) {
+    auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
+    append(nodes.feature, tree.feature);
+    append(nodes.left, tree.left);
+    append(nodes.missing_left, tree.missing_left);
+    append(nodes.threshold, tree.threshold);
+    append(nodes.value, tree.value);
+    append(nodes.gain, tree.gain);
+    append(nodes.weight, tree.weight);
+    const auto known = static_cast<std::int32_t>(nodes.sets.size() / kSetBytes);
+    for (std::int32_t set : tree.level_set) nodes.level_set.push_back(set < 0 ? -1 : set + known);
+    append(nodes.sets, tree.sets);
+    tree_begin.push_back(static_cast<std::int64_t>(nodes.feature.size()));
+  }
+};
+
+}  // namespace frugal
