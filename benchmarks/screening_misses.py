@@ -31,7 +31,7 @@ from frugalboost.losses import Quantile
 
 Array = np.ndarray
 N = 100_000
-MISS = 1e-6  # kMissProbability in cpp/limits.hpp
+MISS = 1e-6  # kMissProbability in cpp/support/limits.hpp
 TRIAL = 1e-3  # of a look by itself, where misses are to be seen in so few fits
 
 
@@ -92,7 +92,7 @@ class Sums:
 
 
 class Judge:
-    """What cpp/screening.cpp makes of a sample."""
+    """What cpp/grow/screening.cpp makes of a sample."""
 
     def __init__(self, attack: Attack, z: float, half_range: bool = False) -> None:
         g, inside = attack.g, attack.g[attack.node]

@@ -24,8 +24,8 @@ import numpy as np
 
 from benchmarks.common import RESULTS, data_folder, machine, timed
 from frugalboost import GBFSClassifier
-from frugalboost.binning import Thresholds
 from frugalboost.tables import Plain
+from frugalboost.training.binning import Thresholds
 
 THREADS = 2
 

@@ -23,7 +23,8 @@ from scipy import sparse
 from sklearn.model_selection import StratifiedShuffleSplit
 
 from benchmarks.common import RESULTS, data_folder, machine, timed
-from frugalboost import GBFSClassifier, _core, boosting
+from frugalboost import GBFSClassifier, _core
+from frugalboost.training import boosting
 
 THREADS = 2
 MUS = (1e-3, 1e-2, 3e-2)

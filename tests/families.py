@@ -1,6 +1,6 @@
 """Families of small tables, each around a kind of fault that once was there. A table is drawn from a seed.
 
-``tests/test_families.py`` tries some of each; ``python tests/attack.py`` many thousands.
+``tests/engine/test_families.py`` tries some of each; ``python tests/attack.py`` many thousands.
 """
 
 from __future__ import annotations

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from frugalboost import _core
-from frugalboost.binning import Thresholds
-from frugalboost.boosting import Task, boost
 from frugalboost.costs import resolve
 from frugalboost.losses import LogLoss
-from frugalboost.params import Params
-from frugalboost.rows import Rows
 from frugalboost.tables import Plain
+from frugalboost.tables.sample import Rows
+from frugalboost.training.binning import Thresholds
+from frugalboost.training.boosting import Task, boost
+from frugalboost.training.params import Params
 
 NAME = "frugalboost"
 BINS_APART = True

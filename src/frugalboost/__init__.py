@@ -6,17 +6,18 @@ import sys as _sys
 
 # Before another library loads OpenMP. The command ("-m" while Python looks for __main__) does it when it hears Ctrl-C.
 if _sys.argv[:1] != ["-m"] and not "".join(_sys.argv[:1]).endswith(("/frugalboost", "\\frugalboost")):
-    from frugalboost import _load  # noqa: F401
+    from frugalboost._support import loading as _loading  # noqa: F401
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from frugalboost.base import NothingBoughtWarning
-    from frugalboost.cross_validation import GBFSClassifierCV, GBFSRegressorCV
-    from frugalboost.estimators import GBFSClassifier, GBFSRegressor
-    from frugalboost.path import SelectionPath, gbfs_path
-    from frugalboost.persistence import ModelFileError, load
+    from frugalboost.estimators.base import NothingBoughtWarning
+    from frugalboost.estimators.classifier import GBFSClassifier, GBFSRegressor
+    from frugalboost.estimators.cross_validation import GBFSClassifierCV, GBFSRegressorCV
+    from frugalboost.estimators.path import SelectionPath, gbfs_path
+    from frugalboost.estimators.stability import StabilitySelection
+    from frugalboost.files.persistence import ModelFileError, load
     from frugalboost.plotting import (
         BagDisplay,
         EntryDisplay,
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
         SelectionPathDisplay,
         StabilityPathDisplay,
     )
-    from frugalboost.stability import StabilitySelection
 
     __version__: str
 
@@ -50,19 +50,19 @@ _HOMES = {
     "BagDisplay": "plotting",
     "EntryDisplay": "plotting",
     "GBFSClassifier": "estimators",
-    "GBFSClassifierCV": "cross_validation",
+    "GBFSClassifierCV": "estimators.cross_validation",
     "GBFSRegressor": "estimators",
-    "GBFSRegressorCV": "cross_validation",
-    "ModelFileError": "persistence",
-    "NothingBoughtWarning": "base",
+    "GBFSRegressorCV": "estimators.cross_validation",
+    "ModelFileError": "files.persistence",
+    "NothingBoughtWarning": "estimators.base",
     "PurchaseDisplay": "plotting",
-    "SelectionPath": "path",
+    "SelectionPath": "estimators.path",
     "SelectionPathDisplay": "plotting",
     "StabilityPathDisplay": "plotting",
-    "StabilitySelection": "stability",
-    "gbfs_path": "path",
-    "load": "persistence",
-    "_core": "_load",  # so that whoever asks first loads it as it must be loaded
+    "StabilitySelection": "estimators.stability",
+    "gbfs_path": "estimators.path",
+    "load": "files.persistence",
+    "_core": "_support.loading",  # so that whoever asks first loads it as it must be loaded
 }
 
 

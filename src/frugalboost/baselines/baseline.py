@@ -13,9 +13,9 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
-from frugalboost.base import unchanged_on_error
 from frugalboost.baselines.rows import Places, Rows, check_enough
-from frugalboost.data import check_weights, check_y_classes
+from frugalboost.estimators.base import unchanged_on_error
+from frugalboost.tables.targets import check_weights, check_y_classes
 
 POSITIVE = Interval(Integral, 1, None, closed="left")
 SEED = Interval(Integral, 0, 2**32 - 1, closed="both")

@@ -13,10 +13,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from frugalboost.base import unchanged_on_error
 from frugalboost.baselines.baseline import POSITIVE, SEED
 from frugalboost.baselines.rows import Floats, Rows, check_enough, dense, random_splits
-from frugalboost.data import check_y_classes
+from frugalboost.estimators.base import unchanged_on_error
+from frugalboost.tables.targets import check_y_classes
 
 CS = (1.0, 10.0, 100.0)
 GAMMAS = (0.1, 1.0, 10.0)  # over the number of columns

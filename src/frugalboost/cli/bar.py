@@ -32,7 +32,7 @@ class Counted:
 @contextmanager
 def shown(quiet: bool, splits: int) -> Iterator[None]:
     """Show bars on standard error while work is done, if that is a terminal."""
-    from frugalboost.progress import counted_by
+    from frugalboost._support.progress import counted_by
 
     if quiet or not sys.stderr.isatty():
         with counted_by(Silent):

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import typer
 
 from frugalboost.cli import stopping
-from frugalboost.run.problems import WRONG, Problem
+from frugalboost.cli.run.problems import WRONG, Problem
 
 
 def say(text: str) -> None:
@@ -60,7 +60,7 @@ def printable(text: str) -> str:
 def told() -> Iterator[None]:
     """End with a sentence and an exit code where something is wrong; FRUGALBOOST_DEBUG=1 shows where it came from."""
     try:
-        from frugalboost import _load  # noqa: F401  # before another library loads OpenMP
+        from frugalboost._support import loading  # noqa: F401  # before another library loads OpenMP
 
         stopping.work(True)
         yield

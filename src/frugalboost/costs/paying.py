@@ -11,7 +11,7 @@ Floats = NDArray[np.float64]
 
 
 class Payer:
-    """Which bag pays for each feature, bought one after another: the rule of BagPrices in cpp/prices.cpp.
+    """Which bag pays for each feature, bought one after another: the rule of BagPrices in cpp/price/prices.cpp.
 
     A bag that is owned already, for nothing; otherwise the cheapest of the feature's bags, the first of equals, which
     is owned from then on. Whoever counts bags or adds up what was paid for them asks here.

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from frugalboost.base import GBFSBase
-from frugalboost.cross_validation import GBFSCVBase
-from frugalboost.ensemble import SET_BYTES, Ensemble
+from frugalboost.estimators.base import GBFSBase
+from frugalboost.estimators.cross_validation import GBFSCVBase
 from frugalboost.losses import BuiltIn, LogLoss, Loss, Poisson
+from frugalboost.training.ensemble import SET_BYTES, Ensemble
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from frugalboost.costs.cost import FeatureTable
-from frugalboost.owned_bags import named_bags, paid_for_bags
+from frugalboost.costs.owned_bags import named_bags, paid_for_bags
 from frugalboost.plotting.display import (
     GREY,
     INK,

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sklearn.isotonic import isotonic_regression
 from sklearn.utils.validation import check_is_fitted
 
-from frugalboost.base import GBFSBase
-from frugalboost.cross_validation import GBFSCVBase
+from frugalboost.estimators.base import GBFSBase
+from frugalboost.estimators.cross_validation import GBFSCVBase
 
 Floats = NDArray[np.float64]
 

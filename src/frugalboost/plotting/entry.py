@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from frugalboost.path import SelectionPath
+from frugalboost.estimators.path import SelectionPath
 from frugalboost.plotting.display import (
     COLOURS,
     PALE,

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from frugalboost.cross_validation import GBFSCVBase
-from frugalboost.path import SelectionPath
+from frugalboost.estimators.cross_validation import GBFSCVBase
+from frugalboost.estimators.path import SelectionPath
 from frugalboost.plotting.display import (
     GREY,
     INK,
@@ -24,7 +24,7 @@ from frugalboost.plotting.display import (
     whole_numbers,
     x_label_of,
 )
-from frugalboost.splits import chosen_index
+from frugalboost.selection.splits import chosen_index
 
 
 class Line(NamedTuple):

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from frugalboost.costs.cost import FeatureTable
-from frugalboost.owned_bags import named_bags
+from frugalboost.costs.owned_bags import named_bags
+from frugalboost.estimators.stability import StabilitySelection
 from frugalboost.plotting.display import (
     GREY,
     INK,
@@ -27,7 +28,6 @@ from frugalboost.plotting.display import (
     shown_names,
     write_at_ends,
 )
-from frugalboost.stability import StabilitySelection
 
 
 class StabilityPathDisplay(Display):

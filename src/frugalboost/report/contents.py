@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 
-from frugalboost.base import Checked, GBFSBase
 from frugalboost.costs.cost import FeatureTable
-from frugalboost.owned_bags import find_bags, named_bags, paid_for_bags
+from frugalboost.costs.owned_bags import find_bags, named_bags, paid_for_bags
+from frugalboost.estimators.base import Checked, GBFSBase
 from frugalboost.report.facts import Notice, facts_of
 from frugalboost.report.findings import Findings, Point
 from frugalboost.report.relations import relations_of

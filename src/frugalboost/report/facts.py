@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
-from frugalboost.base import GBFSBase
+from frugalboost.estimators.base import GBFSBase
 from frugalboost.report.findings import Findings
-from frugalboost.rows import Rows as CheckedRows
 from frugalboost.tables import Table
+from frugalboost.tables.sample import Rows as CheckedRows
 
 NEARLY_ALL = 0.95  # of a constant's error that one feature takes away: a leak suspect
 FEW_OF_CLASS = 10

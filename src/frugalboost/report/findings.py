@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from frugalboost.base import GBFSBase, NothingBoughtWarning
-from frugalboost.cross_validation import GBFSCVBase
-from frugalboost.path import gbfs_path
+from frugalboost.estimators.base import GBFSBase, NothingBoughtWarning
+from frugalboost.estimators.cross_validation import GBFSCVBase
+from frugalboost.estimators.path import gbfs_path
 from frugalboost.report.measure import Measure
 from frugalboost.report.steps import Judge, Rows, Step, constant_score, steps_of
 

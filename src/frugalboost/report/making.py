@@ -9,9 +9,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone, is_classifier
 
-from frugalboost.base import Checked, GBFSBase
-from frugalboost.cross_validation import GBFSClassifierCV, GBFSCVBase, GBFSRegressorCV
-from frugalboost.path import mu_grid
+from frugalboost.estimators.base import Checked, GBFSBase
+from frugalboost.estimators.cross_validation import GBFSClassifierCV, GBFSCVBase, GBFSRegressorCV
+from frugalboost.estimators.path import mu_grid
 from frugalboost.report.contents import Contents, contents_of
 from frugalboost.report.findings import Choice, examine
 from frugalboost.report.steps import Rows

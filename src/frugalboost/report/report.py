@@ -7,7 +7,7 @@ import json
 import os
 from typing import Self
 
-from frugalboost import whole_file
+from frugalboost.files import whole_file
 from frugalboost.report.contents import FORMAT, Contents
 from frugalboost.report.page import page_of
 

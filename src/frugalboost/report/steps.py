@@ -14,14 +14,14 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import check_scoring
 from sklearn.utils import _safe_indexing
 
-from frugalboost.base import GBFSBase
-from frugalboost.cross_validation import GBFSCVBase
-from frugalboost.parallel import Check, side_by_side
-from frugalboost.path import Course
-from frugalboost.progress import Tally, tally
-from frugalboost.scoring import Scorer
-from frugalboost.splits import Split
-from frugalboost.threads import threads_for
+from frugalboost._support.parallel import Check, side_by_side
+from frugalboost._support.progress import Tally, tally
+from frugalboost._support.threads import threads_for
+from frugalboost.estimators.base import GBFSBase
+from frugalboost.estimators.cross_validation import GBFSCVBase
+from frugalboost.estimators.path import Course
+from frugalboost.selection.scoring import Scorer
+from frugalboost.selection.splits import Split
 
 ALL_UNTIL, MOST_STEPS = 20, 40  # sizes at which errors are measured
 NEVER = 1e300  # a mu at which nothing is bought

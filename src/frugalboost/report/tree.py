@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from frugalboost.base import GBFSBase
-from frugalboost.ensemble import SET_BYTES
+from frugalboost.estimators.base import GBFSBase
+from frugalboost.training.ensemble import SET_BYTES
 
 MOST_LEVELS = 3  # named at a split
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frugalboost import _core
-from frugalboost.progress import ReadingLine
+from frugalboost._support.progress import ReadingLine
 from frugalboost.tables import checksum
 from frugalboost.tables.kinds import Places, Table
 from frugalboost.tables.levels import Levels, Vocabulary

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from frugalboost.rows import Rows
     from frugalboost.tables.kinds import Table
     from frugalboost.tables.levels import Value
+    from frugalboost.tables.sample import Rows
 
 Words = NDArray[np.uint64]
 Seen = tuple[int, str, str, str | None]  # the rows of a fit: their number, and what X, y and the weights are known by

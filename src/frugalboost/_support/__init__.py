@@ -1,0 +1,1 @@
+"""What every room needs: threads, progress, the loading of the core."""

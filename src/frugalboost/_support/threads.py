@@ -1,0 +1,22 @@
+"""How many threads a call may use."""
+
+from __future__ import annotations
+
+import joblib
+
+from frugalboost import _core
+from frugalboost.training.params import LARGEST_INT
+
+
+def threads_for(n_jobs: int | None) -> int:
+    """Translate ``n_jobs`` as scikit-learn's own OpenMP estimators do: None means all cores.
+
+    After a fork the core runs on one thread whatever is asked for, because the OpenMP runtime does not
+    survive a fork; the model is the same.
+    """
+    if n_jobs == 0:
+        raise ValueError("n_jobs is 0. Give a positive number of threads, None for all, or -1 for all cores.")
+    cores: int = joblib.cpu_count()
+    if n_jobs is None:
+        return max(1, min(_core.usable_threads(0), cores))
+    return max(1, min(n_jobs, LARGEST_INT) if n_jobs > 0 else cores + 1 + n_jobs)

@@ -1,0 +1,238 @@
+"""The work of one run: cross-validate the path, choose a model, look at what each feature brings."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit, train_test_split
+
+from frugalboost.cli.run.problems import Problem
+from frugalboost.cli.run.task import Task
+from frugalboost.costs import Cost
+from frugalboost.costs.owned_bags import find_bags
+from frugalboost.estimators.base import GBFSBase
+from frugalboost.estimators.classifier import GBFSClassifier, GBFSRegressor
+from frugalboost.estimators.cross_validation import GBFSClassifierCV, GBFSCVBase, GBFSRegressorCV
+from frugalboost.report.findings import Choice, Findings, chosen_by_rule, examine
+from frugalboost.report.measure import Measure
+from frugalboost.report.steps import Rows
+from frugalboost.selection.splits import chosen_index
+
+HELD_OUT = 0.2
+USUAL_SAMPLE, SMALLEST_SAMPLE = 50_000, 10_000  # rows times trees of an iteration; but so many rows in any case
+USUAL_LEAF, LEAVES = 20, 50  # rows in a leaf: 20, on small tables a fiftieth of the rows
+USUAL_DEPTH, DEPTHS_TRIED = 4, (1, 2, 4)  # with more columns than rows, splits of few rows find columns by chance
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a user may set."""
+
+    k: int | None = None
+    mu: float | None = None
+    rule: str = "1se"
+    sell: bool = True
+    budget: float | None = None
+    trees: int = 500
+    depth: int | None = None  # None: USUAL_DEPTH, or the best of DEPTHS_TRIED
+    learning_rate: float = 0.1
+    leaf: int | None = None
+    splits: int = 5
+    points: int = 20
+    sample: int | None = None  # rows to choose by; None: as many as USUAL_SAMPLE says, 0: all
+    seed: int = 0
+    threads: int | None = None
+
+    def check(self) -> None:
+        """Raise Problem for settings that don't go together."""
+        if self.k is not None and self.mu is not None:
+            raise Problem("--k and --mu can't both be followed: give one of them.")
+        for name, value in (("mu", self.mu), ("budget", self.budget), ("learning-rate", self.learning_rate)):
+            if value is not None and not np.isfinite(value):
+                raise Problem(f"--{name} must be a finite number, not {value}.")
+
+
+def choose(rows: Rows, task: Task, settings: Settings, costs: Cost | None, test: Rows | None = None) -> Findings:
+    """Do the work.
+
+    Parameters
+    ----------
+    rows, test : Rows
+        Rows to choose by, and rows to judge by besides.
+    task : Task
+        Classes or numbers.
+    settings : Settings
+        What the user set.
+    costs : Cost or None
+        Prices.
+
+    Returns
+    -------
+    Findings
+        The path, the choice and what each feature brings.
+    """
+    all_rows, rows = rows, sampled(rows, task, settings)
+    template = template_of(len(rows.y), task, settings, costs)
+    tried = {"max_iters": trees_tried(settings.trees), "max_depths": depths_tried(all_rows.X.shape, settings.depth)}
+    search = search_of(template, rows.y, task, settings, **tried)
+    search.fit(rows.X, rows.y, rows.weights)
+    choice = None
+    if settings.rule == "1se" and not search.n_features_selected_:
+        less_strictly(search, rows)
+    if settings.k is not None:
+        choice = exactly(search, rows, settings.k)
+    elif settings.mu is not None:
+        choice = at_mu(search, rows, settings.mu)
+    elif settings.sell and search.n_features_selected_:
+        choice = sold_back(search, rows)
+    if rows is not all_rows:
+        choice = fitted_on_all(choice or chosen_by_rule(search), all_rows, settings)
+    return examine(search, rows, test, choice)
+
+
+def sample_size(y: Any, task: Task, settings: Settings) -> int:
+    """How many rows to choose by."""
+    if settings.sample is not None:
+        return settings.sample or len(y)
+    outputs = len(np.unique(y)) if task.is_classification else 1
+    return max(SMALLEST_SAMPLE, USUAL_SAMPLE // (outputs if outputs > 2 else 1))
+
+
+def sampled(rows: Rows, task: Task, settings: Settings) -> Rows:
+    """Some of the rows, classes in their shares; all of them where they are not too many."""
+    n, wanted = len(rows.y), sample_size(rows.y, task, settings)
+    if wanted >= n:
+        return rows
+    classes = rows.y if task.is_classification and stratifiable(rows.y, wanted / n) else None
+    taken, _ = train_test_split(np.arange(n), train_size=wanted, stratify=classes, random_state=settings.seed)
+    return rows.at(np.sort(taken))
+
+
+def fitted_on_all(choice: Choice, rows: Rows, settings: Settings) -> Choice:
+    """The same settings on all rows."""
+    model = clone(choice.model).set_params(n_jobs=settings.threads).fit(rows.X, rows.y, rows.weights)
+    why = f"{choice.why} It was chosen on a sample of the rows, then fitted on all {len(rows.y):,}."
+    return replace(choice, model=model, index=None, why=why)
+
+
+def template_of(n_rows: int, task: Task, settings: Settings, costs: Cost | None) -> GBFSBase:
+    """The estimator behind all fits."""
+    leaf = settings.leaf or max(1, min(USUAL_LEAF, n_rows // LEAVES))
+    shared: dict[str, Any] = {
+        "costs": costs,
+        "budget": settings.budget,
+        "max_iter": settings.trees,
+        "max_depth": settings.depth or USUAL_DEPTH,
+        "learning_rate": settings.learning_rate,
+        "min_samples_leaf": leaf,
+        "random_state": settings.seed,
+    }
+    return GBFSClassifier(**shared) if task.is_classification else GBFSRegressor(**shared)
+
+
+def trees_tried(most: int) -> list[int]:
+    """Numbers of trees among which the path chooses; they cost no further fits."""
+    return sorted({max(1, most * share // 100) for share in (10, 20, 40, 100)})
+
+
+def depths_tried(shape: tuple[int, int], asked: int | None) -> Sequence[int] | None:
+    """Depths among which the path chooses; None: the estimator's own."""
+    n_rows, n_columns = shape
+    return DEPTHS_TRIED if asked is None and n_columns > n_rows else None
+
+
+def search_of(template: GBFSBase, y: Any, task: Task, settings: Settings, **what: Any) -> GBFSCVBase:
+    """A search over random splits; stratified where every class has enough rows for it."""
+    kind = GBFSClassifierCV if task.is_classification else GBFSRegressorCV
+    splitter = ShuffleSplit
+    if task.is_classification and stratifiable(y, 1 - HELD_OUT):
+        splitter = StratifiedShuffleSplit
+    return kind(
+        template,
+        n_mus=settings.points,
+        cv=splitter(settings.splits, test_size=HELD_OUT, random_state=settings.seed),
+        scoring=task.scoring,
+        rule=settings.rule,
+        n_jobs=settings.threads,
+        random_state=settings.seed,
+        verbose=1,
+        **what,
+    )
+
+
+def less_strictly(search: GBFSCVBase, rows: Rows) -> None:
+    """Where "1se" buys nothing since splits differ much: judge by differences, split by split."""
+    results = search.cv_results_
+    if results["mean_n_features"][chosen_index(results, "paired")]:
+        search._settle_by("paired", rows.X, rows.y, rows.weights)
+
+
+def stratifiable(y: Any, share: float) -> bool:
+    """Whether both parts of a split can have rows of every class."""
+    counts = np.unique(y, return_counts=True)[1]
+    return bool(counts.min() >= 2 and len(counts) <= min(share, 1 - share) * len(y))
+
+
+def exactly(search: GBFSCVBase, rows: Rows, k: int) -> Choice:
+    """Exactly so many features: buy many, sell the weakest back."""
+    own = selling(search, rows, k)
+    model = own.estimator_
+    counted = "bag" if find_bags(model.costs) is not None else "feature"
+    asked = f"{k} {counted}{' was' if k == 1 else 's were'} asked for"
+    found = model._costs().count(model.selected_features_)
+    if found < k:
+        return choice_of(own, f"{asked}, but only {found} gain anything, or can be had at these prices.")
+    return choice_of(own, f"Exactly {asked}; more were bought, and the weakest sold back.")
+
+
+def selling(search: GBFSCVBase, rows: Rows, k: int) -> GBFSCVBase:
+    """Cross-validated: so many features (bags), with the trees that did best on the path."""
+    best = search.cv_results_["params"][int(np.nanargmax(search.cv_results_["mean_test_score"]))]
+    trees = {"estimator__max_iter": best["max_iter"], "estimator__max_depth": best["max_depth"]}
+    return refitted(search, rows, n_features_to_select=k, mus=None, max_iters=None, max_depths=None, **trees)
+
+
+def sold_back(search: GBFSCVBase, rows: Rows) -> Choice | None:
+    """As many features as the rule chose, by buying more and selling the weakest back, if these do better."""
+    model = search.estimator_
+    number = model._costs().count(model.selected_features_)
+    with warnings.catch_warnings(record=True) as caught:  # about models that may not be taken
+        own = selling(search, rows, number)
+    costs_more = own.total_cost_ > model.total_cost_ * (1 + 1e-9)
+    if not own.best_score_ > search.cv_results_["mean_test_score"][search.best_index_] or costs_more:
+        return None
+    for warning in caught:
+        warnings.warn(warning.message, stacklevel=2)
+    measure, first = Measure(search.scoring_), chosen_by_rule(search)
+    counted = "bags" if find_bags(model.costs) is not None else "features"
+    why = (
+        f"The rule chose {number} {counted} on the path, with a mean {measure.title} of {measure.shown(first.score)} "
+        f"over {search.n_splits_} splits. Those that are left when more are bought and the weakest sold back do "
+        f"better: {measure.shown(own.best_score_)}."
+    )
+    return choice_of(own, why)
+
+
+def at_mu(search: GBFSCVBase, rows: Rows, mu: float) -> Choice:
+    """The mu that was asked for, with the trees that suit it."""
+    found = choice_of(refitted(search, rows, mus=[mu]), f"mu = {mu:g} was asked for.")
+    return replace(found, mu_given=True)
+
+
+def refitted(search: GBFSCVBase, rows: Rows, **changes: Any) -> GBFSCVBase:
+    """The same search along another path."""
+    own: GBFSCVBase = clone(search).set_params(rule="min", **changes)
+    own.fit(rows.X, rows.y, rows.weights)
+    return own
+
+
+def choice_of(search: GBFSCVBase, why: str) -> Choice:
+    """What a search found that had one thing to try."""
+    results, at = search.cv_results_, search.best_index_
+    score, spread = float(results["mean_test_score"][at]), float(results["se_test_score"][at])
+    return Choice(search.estimator_, score, spread, None, why)

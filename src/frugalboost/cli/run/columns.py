@@ -1,0 +1,279 @@
+"""From a table as it was read to features, target, weights and ids; what can't be used is left out and told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frugalboost.cli.run.files import LIBSVM_TARGET, UNNAMED, Loaded
+from frugalboost.cli.run.problems import Problem, some, unknown
+from frugalboost.report.facts import Notice, counts_rows
+
+MOST_LEVELS = 1_000  # of a column of texts; with more, and most of them rare, it is free text or an id
+RARE = 0.5  # levels per row from which on a column of texts is no category
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What a table is made of."""
+
+    X: Any  # pandas.DataFrame or sparse matrix
+    y: NDArray[Any] | None
+    weights: NDArray[np.float64] | None
+    names: list[str]
+    notices: list[Notice] = field(default_factory=list)
+    dropped_rows: int = 0
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Which columns are no features."""
+
+    target: str | None
+    weight: str | None = None
+    ids: Sequence[str] = ()
+
+    def check(self, loaded: Loaded) -> None:
+        """Raise Problem for a column that is not there, or has two roles."""
+        roles = [n for n in (self.target, self.weight, *self.ids) if n is not None]
+        for name in roles:
+            if name not in loaded.names:
+                raise unknown("column", name, loaded.names, loaded.source)
+        twice = next((n for i, n in enumerate(roles) if n in roles[:i]), None)
+        if twice is not None:
+            raise Problem(f"Column {twice!r} can't be two of target, weight and id.")
+
+
+def divided(loaded: Loaded, roles: Roles) -> Columns:
+    """Cut a table into its parts, for a fit.
+
+    Parameters
+    ----------
+    loaded : Loaded
+        As it was read.
+    roles : Roles
+        Which columns are no features.
+
+    Returns
+    -------
+    Columns
+        With a notice for each column that was left out.
+    """
+    remarks = [Notice("read", text) for text in loaded.remarks]
+    if loaded.is_sparse:
+        if roles.target not in (None, LIBSVM_TARGET) or roles.weight or roles.ids:
+            raise Problem(f"A LIBSVM file has one target, {LIBSVM_TARGET!r}, and no weights or ids.")
+        return Columns(loaded.columns, loaded.target, None, loaded.names, remarks)
+    if roles.target is None:
+        raise Problem(f"--target is missing: which column is to be predicted? There are {some(loaded.names)}.")
+    roles.check(loaded)
+    table, dropped = with_target(loaded, roles.target)
+    y = values(table.column(roles.target))
+    weights = weights_of(table, roles.weight) if roles.weight else None
+    X, notices = features(table, [n for n in loaded.names if n not in (roles.target, roles.weight, *roles.ids)])
+    if dropped:
+        text = f"{dropped:,} rows without a value of {roles.target!r} were left out."
+        remarks.append(Notice("rows", text))
+    return Columns(X, y, weights, list(X.columns), [*remarks, *notices], dropped)
+
+
+def with_target(loaded: Loaded, target: str) -> tuple[Any, int]:
+    """Only rows that have a target, and how many have none."""
+    column = loaded.columns.column(target)
+    known = column.is_valid() if column.null_count else None
+    if known is None:
+        table, dropped = loaded.columns, 0
+    else:
+        table, dropped = loaded.columns.filter(known), column.null_count
+    if not table.num_rows:
+        raise Problem(f"No row of {loaded.source} has a value of {target!r}.")
+    return table, dropped
+
+
+def values(column: Any) -> NDArray[Any]:
+    """Targets as numbers or texts."""
+    import pyarrow
+
+    if pyarrow.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pyarrow.types.is_decimal(column.type):
+        column = column.cast(pyarrow.float64())
+    if is_text(column.type):
+        column = column.cast(pyarrow.string())
+    kinds = pyarrow.types
+    if any(test(column.type) for test in (kinds.is_temporal, kinds.is_nested, kinds.is_binary, kinds.is_large_binary)):
+        raise Problem(f"The target holds {column.type} values; it must be numbers or classes.")
+    array: NDArray[Any] = column.to_numpy()
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise Problem("The target has values that are not finite. Remove these rows.")
+    return array
+
+
+def weights_of(table: Any, name: str) -> NDArray[np.float64]:
+    """Weights as numbers."""
+    column = table.column(name)
+    try:
+        weights: NDArray[np.float64] = np.asarray(column.to_numpy(), dtype=np.float64)
+    except (TypeError, ValueError):
+        raise Problem(f"The column of weights {name!r} does not hold numbers.") from None
+    if column.null_count or not (weights >= 0).all() or not np.isfinite(weights).all() or not weights.sum() > 0:
+        raise Problem(f"Weights must be zero or positive, not all zero, and none missing; see column {name!r}.")
+    return weights
+
+
+def features(table: Any, names: Sequence[str]) -> tuple[Any, list[Notice]]:
+    """A data frame of numbers and categories, and why other columns were left out."""
+    import pyarrow
+
+    kept, notices = {}, []
+    for name in names:
+        column, why = usable(table.column(name))
+        if why is None and name.startswith(UNNAMED) and counts_rows(column.to_numpy()):
+            why = "it has no name and only counts the rows, as the index that pandas writes."
+        if why is not None:
+            notices.append(Notice("left out", f"{name!r} was left out: {why}"))
+        else:
+            kept[name] = column
+            if had_infinity(table.column(name)):
+                notices.append(Notice("infinity", f"Infinite values of {name!r} count as missing."))
+    if not kept:
+        raise Problem("No column is left that could be a feature.")
+    frame = pyarrow.table(kept).to_pandas(split_blocks=True)
+    return frame, notices
+
+
+def usable(column: Any) -> tuple[Any, str | None]:
+    """A column as numbers or categories; or why it can't be used."""
+    import pyarrow
+    from pyarrow import types
+
+    kind = column.type
+    if types.is_null(kind):
+        return None, "every value is missing."
+    if types.is_temporal(kind) or (types.is_dictionary(kind) and types.is_temporal(kind.value_type)):
+        return None, "it holds dates or times. Make numbers of them that mean something, such as days since an event."
+    if types.is_boolean(kind):
+        return column.cast(pyarrow.int8()).cast(pyarrow.float64()), None
+    if types.is_decimal(kind) or (types.is_integer(kind) and column.null_count):
+        return column.cast(pyarrow.float64(), safe=False), None
+    if types.is_dictionary(kind) and not is_text(kind.value_type):
+        return usable(column.cast(kind.value_type))
+    if is_text(kind) or types.is_dictionary(kind):
+        column = column.cast(pyarrow.string()) if is_text(kind) else column
+        coded = column if types.is_dictionary(kind) else column.dictionary_encode()
+        levels = len(coded.unify_dictionaries().chunk(0).dictionary) if coded.num_chunks else 0
+        present = len(column) - column.null_count
+        if (levels > 20 or levels > RARE * present) and looks_like_numbers(column):
+            return None, "it holds numbers with thousands separators or units. Remove these, and it can be used."
+        if levels > RARE * present and levels > 20:
+            return None, f"it has {levels:,} different texts in {present:,} rows, so it is an id or free text."
+        if levels > MOST_LEVELS and levels > present / 20:
+            return None, f"it has {levels:,} different texts, so it is an id or free text."
+        return coded, None
+    if types.is_floating(kind):
+        return without_infinity(column), None
+    if not types.is_integer(kind):
+        return None, f"it holds {kind} values."
+    return column, None
+
+
+def is_text(kind: Any) -> bool:
+    """Texts of any layout."""
+    from pyarrow import types
+
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
+
+
+def looks_like_numbers(column: Any) -> bool:
+    """Whether texts are numbers but for what people add to them: 12,345 or 15 % or $ 7."""
+    found = [v for v in column.slice(0, 200).cast("string").to_pylist() if v is not None]
+    return bool(found) and all(re.fullmatch(r"[^\w]?\s*-?\d[\d.,']*\s*[^\w]?", v) for v in found)
+
+
+def had_infinity(column: Any) -> bool:
+    """Whether a column of floats has infinite values."""
+    from pyarrow import types
+
+    return bool(types.is_floating(column.type) and np.isinf(column.to_numpy()).any())
+
+
+def without_infinity(column: Any) -> Any:
+    """Infinity, which a division by zero leaves behind, is a missing value."""
+    import pyarrow
+
+    array = column.to_numpy()
+    if not np.isinf(array).any():
+        return column
+    return pyarrow.chunked_array([pyarrow.array(np.where(np.isinf(array), np.nan, array))])
+
+
+Kinds = Mapping[str, Sequence[Any] | None]  # of each column its levels; None: numbers
+
+
+def kinds_of_model(model: Any) -> Kinds:
+    """The columns that a model looks at, as it knows them."""
+    return {
+        str(name): model.categories_.get(place)
+        for place, name in enumerate(model.feature_names_in_)
+        if model.support_[place]
+    }
+
+
+def kinds_of_frame(frame: Any) -> Kinds:
+    """The columns of a data frame."""
+    levels = {n: getattr(t, "categories", None) for n, t in frame.dtypes.items()}
+    return {str(n): None if own is None else own.tolist() for n, own in levels.items()}
+
+
+def like(loaded: Loaded, kinds: Kinds) -> Any:
+    """The columns of another table as they were in fit.
+
+    Parameters
+    ----------
+    loaded : Loaded
+        As it was read.
+    kinds : mapping
+        Of each column its levels, or None where it holds numbers.
+
+    Returns
+    -------
+    DataFrame or sparse matrix
+        These columns.
+    """
+    import pyarrow
+
+    if loaded.is_sparse:
+        return loaded.columns
+    kept = {}
+    for name, levels in kinds.items():
+        if name not in loaded.names:
+            raise unknown("column", name, loaded.names, loaded.source)
+        column = loaded.columns.column(name)
+        if levels is not None:
+            kept[name] = as_levels(column, levels)
+            continue
+        numbers, why = usable(column)
+        if pyarrow.types.is_null(column.type):
+            numbers, why = column.cast("float64"), None
+        if why is not None or pyarrow.types.is_dictionary(numbers.type):
+            why = why if why and "dates" in why else "it holds texts, but held numbers when the model was fitted."
+            raise Problem(f"Column {name!r} of {loaded.source} can't be used: {why}")
+        kept[name] = numbers
+    return pyarrow.table(kept).to_pandas(split_blocks=True)
+
+
+def as_levels(column: Any, levels: Sequence[Any]) -> Any:
+    """Categories as they were in fit: texts, or numbers."""
+    import pyarrow
+    from pyarrow import types
+
+    if types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if is_text(column.type) or (levels and isinstance(levels[0], str)):
+        column = column.cast(pyarrow.string())
+    return column.dictionary_encode()

@@ -1,0 +1,434 @@
+"""Tables from files: CSV, TSV, Parquet, Arrow and Feather, LIBSVM; or CSV from standard input."""
+
+from __future__ import annotations
+
+import glob
+import re
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from frugalboost.cli.run.problems import Problem, unknown
+
+LIBSVM_TARGET = "label"
+STANDARD_INPUT = "standard input"  # how it is called in sentences
+UNNAMED = "unnamed "  # and a number: a column whose name is empty
+NULLS = ["", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "#N/A", "?", "-nan", "<NA>"]
+BLOCK = 64 * 2**20  # bytes; a row must fit into one
+DELIMITERS = (",", ";", "\t", "|")
+PACKED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A table as it was read."""
+
+    source: str  # how it is called in sentences
+    names: list[str]
+    columns: Any  # pyarrow.Table, or a sparse matrix
+    target: Any = None  # of LIBSVM files, which bring their own
+    remarks: list[str] = field(default_factory=list)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether it came from a LIBSVM file."""
+        return self.target is not None
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return int(self.columns.shape[0])
+
+
+def load_table(
+    place: str,
+    *,
+    header: bool = True,
+    only: Sequence[str] | None = None,
+    texts: Sequence[str] = (),
+    like: Loaded | None = None,
+) -> Loaded:
+    r"""Read a table.
+
+    Parameters
+    ----------
+    place : str
+        A file, "-" for CSV from standard input, a folder of Parquet files, or a pattern such as "part-*.parquet". The
+        ending says what is in it: .csv, .tsv, .txt, .parquet, .feather, .arrow, .svm or .libsvm; .gz may follow.
+    header : bool, default=True
+        Whether the first line of a CSV file holds names.
+    only : sequence of str or None, default=None
+        Columns that are wanted; all of them must be there.
+    texts : sequence of str, default=()
+        Columns of a CSV file that hold texts, whatever they look like: "007" is no number then.
+    like : Loaded or None, default=None
+        A LIBSVM file whose columns this one should have; those that no row of this one mentions are zero.
+
+    Returns
+    -------
+    Loaded
+        The columns and their names.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from frugalboost.cli.run.files import load_table
+    >>> path = os.path.join(tempfile.mkdtemp(), "a.csv")
+    >>> with open(path, "w") as file:
+    ...     _ = file.write("age;sex\n12;f\n13;m\n")
+    >>> load_table(path).names
+    ['age', 'sex']
+    """
+    if place == "-":
+        return read_text(sys.stdin.buffer.read(), STANDARD_INPUT, Dialect(",", header, tuple(texts)), only)
+    kind = kind_of(place)
+    if kind == "libsvm":
+        return read_libsvm(existing(place), None if like is None else like.names)
+    if kind in (",", "\t"):
+        dialect = Dialect(kind, header, tuple(texts))
+        return read_text(unpacked(existing(place)), Path(place).name, dialect, only)
+    read = read_parquet if kind == "parquet" else read_feather
+    return read(place, only)
+
+
+def kind_of(place: str) -> str:
+    """What is in a file, by its ending: a delimiter, "parquet", "feather" or "libsvm"."""
+    name = place.lower()
+    for ending in PACKED:
+        name = name.removesuffix(ending)
+    kinds = {
+        ".csv": ",",
+        ".txt": ",",
+        ".data": ",",
+        ".tsv": "\t",
+        ".tab": "\t",
+        ".parquet": "parquet",
+        ".pq": "parquet",
+        ".feather": "feather",
+        ".arrow": "feather",
+        ".ipc": "feather",
+        ".svm": "libsvm",
+        ".libsvm": "libsvm",
+        ".svmlight": "libsvm",
+    }
+    if Path(place).is_dir():
+        return "parquet"
+    suffix = Path(name).suffix
+    if suffix not in kinds:
+        if not glob.glob(place):
+            existing(place)
+        raise Problem(f"{place!r} has no ending that says what it is. Known are {', '.join(kinds)} (also .gz).")
+    return kinds[suffix]
+
+
+def existing(place: str) -> Path:
+    """A file that is there."""
+    path = Path(place).expanduser()
+    if path.is_file():
+        return path
+    folder = path.parent
+    if path.exists():
+        raise Problem(f"{place!r} is {'a folder' if path.is_dir() else 'no file'}; a file is needed here.")
+    if folder.is_dir():
+        try:
+            names = sorted(p.name for p in folder.iterdir())
+        except OSError:
+            names = []  # it may not be listed
+        raise unknown("file", path.name, names, f"the folder {str(folder)!r}")
+    raise Problem(f"There is no file {place!r}: the folder {str(folder)!r} is not there either.")
+
+
+def unpacked(path: Path) -> bytes:
+    """The bytes of a file that may be compressed."""
+    pyarrow = arrow()
+    try:
+        if path.suffix.lower() not in PACKED:
+            return path.read_bytes()
+        # Opened here, since Arrow takes no names that are not UTF-8.
+        with path.open("rb") as file, pyarrow.CompressedInputStream(file, PACKED[path.suffix.lower()]) as stream:
+            content: bytes = stream.read()
+            return content
+    except (OSError, pyarrow.ArrowException) as error:
+        raise Problem(f"{path.name} can't be read: {reason_of(error)}") from None
+
+
+def arrow() -> Any:
+    """pyarrow, or a sentence that says how to get it."""
+    try:
+        import pyarrow
+    except ImportError:
+        raise Problem("Reading tables needs pyarrow and pandas: pip install 'frugalboost[cli]'.") from None
+    return pyarrow
+
+
+def reason_of(error: BaseException) -> str:
+    """The same, without the number and the name that errors of the system bring."""
+    known = isinstance(error, OSError) and error.strerror
+    return f"{known}." if known else first_line(error)
+
+
+def first_line(error: BaseException) -> str:
+    """What an error says, without its details."""
+    return str(error).strip().split("\n")[0].rstrip(".") + "."
+
+
+# ------------------------------------------------------------------------------------------------ CSV
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a CSV file is written."""
+
+    delimiter: str
+    header: bool = True
+    texts: tuple[str, ...] = ()
+    point: str = "."
+
+
+def read_text(content: bytes, source: str, dialect: Dialect, only: Sequence[str] | None) -> Loaded:
+    """CSV in any of its dialects; which one, is seen from the first lines."""
+    content, remarks = in_utf8(content, source)
+    first = content.split(b"\n", 1)[0].decode("utf-8")
+    dialect = replace(dialect, delimiter=the_delimiter(first, dialect.delimiter))
+    table = parsed(content, source, dialect)
+    if dialect.delimiter != "," and has_decimal_commas(table, dialect.texts):
+        table = parsed(content, source, replace(dialect, point=","))
+        remarks.append(f"{source} has decimal commas.")
+    names = checked_names(table.column_names, source, dialect.header)
+    if not dialect.header:
+        names = [f"column {i + 1}" for i in range(len(names))]
+    elif all(re.fullmatch(r"\s*[-+]?[\d.]+([eE][-+]?\d+)?\s*", n) for n in names):
+        text = f"The first line of {source} holds only numbers and was taken for names: is --no-header missing?"
+        remarks.append(text)
+    loaded = Loaded(source, names, table.rename_columns(names), remarks=remarks)
+    return loaded if only is None else chosen(loaded, only)
+
+
+def in_utf8(content: bytes, source: str) -> tuple[bytes, list[str]]:
+    """The content without marks and comments at its beginning, in UTF-8, and what was done to it."""
+    remarks: list[str] = []
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        try:
+            content = content.decode("utf-16").encode("utf-8")
+        except UnicodeDecodeError:
+            raise Problem(f"{source} begins as UTF-16, but is not, or is cut short. Save it as UTF-8.") from None
+    content = content.removeprefix(b"\xef\xbb\xbf")
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        content = content.decode("latin-1").encode("utf-8")
+        remarks.append(f"{source} is not UTF-8; it was read as Latin-1.")
+    while content.startswith(b"#"):
+        content = content.partition(b"\n")[2]
+        if not any("comment" in r for r in remarks):
+            remarks.append(f"Lines at the beginning of {source} that start with # were taken for comments.")
+    if not content.strip():
+        raise Problem(f"{source} is empty.")
+    return content, remarks
+
+
+def the_delimiter(line: str, likely: str) -> str:
+    """The one by its ending, unless another cuts the first line into more pieces; quoted ones do not count."""
+    bare = re.sub(r'"[^"]*"', "", line)
+    return max((likely, *DELIMITERS), key=lambda d: bare.count(d))
+
+
+def parsed(content: bytes, source: str, dialect: Dialect) -> Any:
+    """The table in a dialect."""
+    pyarrow = arrow()
+    from pyarrow import csv
+
+    longest = max((len(line) for line in content.splitlines()[:2]), default=0)
+    try:
+        return csv.read_csv(
+            pyarrow.BufferReader(in_memory_of_arrow(content)),
+            read_options=csv.ReadOptions(
+                block_size=max(BLOCK, 4 * longest), autogenerate_column_names=not dialect.header, use_threads=True
+            ),
+            parse_options=csv.ParseOptions(delimiter=dialect.delimiter, newlines_in_values=b'"' in content),
+            convert_options=csv.ConvertOptions(
+                null_values=NULLS,
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=True,
+                decimal_point=dialect.point,
+                column_types={name: pyarrow.string() for name in dialect.texts},
+            ),
+        )
+    except pyarrow.ArrowException as error:
+        raise Problem(f"{source} can't be read as CSV: {first_line(error)}") from None
+
+
+def in_memory_of_arrow(content: bytes) -> Any:
+    """A copy that is no object of Python's: a thread of Arrow's may free it while Python ends, which would abort it."""
+    buffer = arrow().allocate_buffer(len(content))
+    memoryview(buffer).cast("B")[:] = content
+    return buffer
+
+
+def has_decimal_commas(table: Any, texts: Sequence[str]) -> bool:
+    """Whether a column of texts looks like numbers with a comma."""
+    import pyarrow
+
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if column.type == pyarrow.string() and name not in texts:
+            values = [v for v in column.slice(0, 200).to_pylist() if v is not None]
+            if values and all(re.fullmatch(r"\s*-?\d+,\d+\s*", v) or v.lstrip("-").isdigit() for v in values):
+                return any("," in v for v in values)
+    return False
+
+
+def checked_names(names: list[str], source: str, header: bool) -> list[str]:
+    """Names, each of them different; one that is empty, as pandas writes its index, gets a number."""
+    found = [n.strip() or f"{UNNAMED}{i + 1}" for i, n in enumerate(names)] if header else names
+    twice = next((n for i, n in enumerate(found) if n in found[:i]), None) if len(set(found)) < len(found) else None
+    if twice is not None:
+        raise Problem(f"{source} has two columns named {twice!r}. Give every column a name of its own.")
+    return found
+
+
+def chosen(loaded: Loaded, only: Sequence[str]) -> Loaded:
+    """Only some columns."""
+    for name in only:
+        if name not in loaded.names:
+            raise unknown("column", name, loaded.names, loaded.source)
+    return Loaded(loaded.source, list(only), loaded.columns.select(list(only)), remarks=loaded.remarks)
+
+
+# ------------------------------------------------------------------------------------------- other kinds
+
+
+def read_parquet(place: str, only: Sequence[str] | None) -> Loaded:
+    """A file, a folder or a pattern."""
+    arrow()
+    from frugalboost.tables.sources import ArrowBatches, _dataset
+
+    found: Any = place
+    if glob.has_magic(place) and not Path(place).exists():
+        found = sorted(glob.glob(place, recursive=True))
+        if not found:
+            raise Problem(f"No file has a name like {place!r}.")
+    elif not Path(place).is_dir():
+        existing(place)
+    source = Path(place).name or repr(place)
+    loaded: Loaded = told(source, lambda: columns_of(source, ArrowBatches(_dataset(found), None, None, False), only))
+    return loaded
+
+
+def columns_of(source: str, batches: Any, only: Sequence[str] | None) -> Loaded:
+    """All columns of files, or some."""
+    names = [str(n) for n in batches.names]
+    for name in only or ():
+        if name not in names:
+            raise unknown("column", name, names, source)
+    wanted = names if only is None else list(only)
+    return Loaded(source, wanted, batches._dataset.to_table(columns=wanted))
+
+
+def read_feather(place: str, only: Sequence[str] | None) -> Loaded:
+    """Arrow files and streams."""
+    path = existing(place)
+    pyarrow = arrow()
+
+    def read() -> Any:
+        with pyarrow.memory_map(str(path)) as file:
+            try:
+                return pyarrow.ipc.open_file(file).read_all()
+            except pyarrow.ArrowInvalid:
+                file.seek(0)
+                return pyarrow.ipc.open_stream(file).read_all()
+
+    table = told(path.name, read)
+    index = [c for c in (table.schema.pandas_metadata or {}).get("index_columns", []) if isinstance(c, str)]
+    names = checked_names([str(n) for n in table.column_names], path.name, header=True)
+    table = table.rename_columns(names).drop_columns(index)
+    loaded = Loaded(path.name, [n for n in names if n not in index], table)
+    return loaded if only is None else chosen(loaded, only)
+
+
+def told(source: str, read: Callable[[], Any]) -> Any:
+    """What goes wrong in a file, in one sentence."""
+    import pyarrow
+
+    try:
+        return read()
+    except (pyarrow.ArrowException, OSError, ValueError) as error:
+        raise Problem(f"{source} can't be read: {reason_of(error)}") from None
+
+
+def read_libsvm(path: Path, known: Sequence[str] | None) -> Loaded:
+    """Lines of a label and pairs of column and value; columns are called by their numbers.
+
+    Columns that no row mentions are zero everywhere and left out: a few lines may speak of column 1,000,000,000.
+    ``known``: the columns that there should be.
+    """
+    from sklearn.datasets import load_svmlight_file
+
+    try:
+        X, y = load_svmlight_file(str(path), zero_based=True)
+    except (ValueError, OverflowError, OSError) as error:
+        why = libsvm_fault(path) or first_line(error)
+        raise Problem(f"{path.name} can't be read as LIBSVM: {why}") from None
+    if not X.shape[0]:
+        raise Problem(f"{path.name} is empty.")
+    if not np.isfinite(y).all():
+        row = int(np.argmin(np.isfinite(y))) + 1
+        raise Problem(f"{path.name} has labels that are no finite numbers, the first in row {row}.")
+    mentioned = np.unique(X.indices)
+    remarks = []
+    if known is None:
+        known = [str(i) for i in mentioned]
+        beside = int(mentioned.max(initial=0)) + (0 in mentioned) - len(known)
+        if beside:
+            remarks.append(f"{beside:,} columns of {path.name} that no row mentions were left out.")
+    if not known:
+        raise Problem(f"{path.name} has no columns: no row mentions any.")
+    whole = np.round(y).astype(np.int64) if (np.abs(y) < 2**53).all() else y
+    target = whole if (whole == y).all() else y
+    return Loaded(path.name, list(known), at_columns(X, mentioned, known, path.name), target=target, remarks=remarks)
+
+
+def at_columns(X: Any, mentioned: Any, known: Sequence[str], source: str) -> Any:
+    """The columns that are known, in their order; those that were not mentioned in the first file are not looked at."""
+    from scipy import sparse
+
+    numbers = np.array([int(n) for n in known], dtype=np.int64)
+    first, last = int(numbers[0]) and 1, int(numbers[-1])  # who counts from 1 has no column 0
+    strange = mentioned[(mentioned < first) | (mentioned > last)]
+    if len(strange):
+        raise Problem(f"{source} has a column {strange[-1]}; in the first file they were {first} to {last}.")
+    places = np.searchsorted(numbers, X.indices)
+    there = numbers[places] == X.indices
+    rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    return sparse.csr_matrix((X.data[there], (rows[there], places[there])), shape=(X.shape[0], len(numbers)))
+
+
+def libsvm_fault(path: Path) -> str | None:
+    """What is wrong in the first line that can't be read, where it is one of the usual things."""
+    for number, line in enumerate(unpacked(path).splitlines(), start=1):
+        last = -1
+        for pair in line.partition(b"#")[0].split()[1:]:
+            name, colon, value = pair.partition(b":")
+            where = f"line {number} has {pair.decode('utf-8', 'backslashreplace')[:40]!r}"
+            if name == b"qid" and colon:
+                continue
+            if not colon or not re.fullmatch(rb"[-+]?\d+", name):
+                return f"{where}, which is not a column's number, a colon and a value."
+            column = int(name[:20])
+            if not 0 <= column < 2**31:
+                return f"{where}; numbers of columns must be 0 to {2**31 - 1}."
+            if column <= last:
+                return f"{where} after column {last}; the columns of a line must ascend."
+            try:
+                float(value)
+            except ValueError:
+                return f"{where}, whose value is no number."
+            last = column
+        try:
+            float((line.partition(b"#")[0].split() or [b"0"])[0])
+        except ValueError:
+            return f"line {number} does not begin with a number, the label."
+    return None

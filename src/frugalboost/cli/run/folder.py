@@ -1,0 +1,223 @@
+"""What a run leaves behind: a folder with the features, the path, the model and the report."""
+
+from __future__ import annotations
+
+import csv
+import errno
+import io
+import json
+import os
+import shlex
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from frugalboost.cli.run.problems import Problem, writing
+from frugalboost.files import whole_file
+from frugalboost.files.whole_folder import is_left_over, tidy, whole_folder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from frugalboost.estimators.base import GBFSBase
+    from frugalboost.report import Report
+    from frugalboost.report.contents import Contents
+
+SELECTED, PATH, MODEL, REPORT, RUN = "selected.csv", "path.csv", "model.frugal", "report.html", "run.json"
+OWN = (SELECTED, PATH, MODEL, REPORT, RUN)  # the last one makes a run of a folder
+
+
+def ready(place: str | os.PathLike[str]) -> Path:
+    """A place for a folder: a new one, an empty one, or one that an earlier run made. Nothing is made yet."""
+    folder = Path(place).expanduser()
+    with writing(folder):
+        tidy(folder, OWN)
+        if folder.exists() and not folder.is_dir():
+            raise Problem(f"{str(folder)!r} is a file; --out must name a folder.")
+        if folder.is_dir() and not holds_a_run(folder) and not is_free(folder):
+            raise Problem(f"The folder {str(folder)!r} holds other things than a run. Name another one with --out.")
+        nearest = next(p for p in (folder, *folder.absolute().parents) if p.exists())
+        if not nearest.is_dir():
+            raise Problem(f"{str(nearest)!r} is a file, so there can't be a folder in it. Name another one with --out.")
+        with tempfile.TemporaryFile(dir=nearest):
+            pass
+    return folder
+
+
+def holds_a_run(folder: Path) -> bool:
+    """Whether a folder is one that a run made."""
+    return (folder / RUN).is_file()
+
+
+def is_free(folder: Path) -> bool:
+    """Whether a folder is empty, or holds nothing but what an unfinished run of an earlier version left there."""
+    found = [p.name for p in folder.iterdir()]
+    unfinished = [name for name in found if name == SELECTED or is_left_over(name, OWN)]
+    return not found or (bool(unfinished) and all(name in OWN or is_left_over(name, OWN) for name in found))
+
+
+def check_earlier(folder: Path, table: str, target: str, *, chosen: bool, say: Callable[[str], None]) -> None:
+    """Raise Problem where a run of another table or target lies in a folder that nobody named; else say so."""
+    try:
+        known = json.loads((folder / RUN).read_bytes())
+        about = known["about"]
+        same_table = known["settings"].get("table", table) == table and about["source"] == os.path.basename(table)
+        other = about["target"] != target or not same_table
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return  # there is none, or it is damaged
+    if not other:
+        return
+    what = f"the run of {about['source']} with the target {about['target']!r}"
+    if not chosen:
+        raise Problem(
+            f"The folder {str(folder)!r} holds {what}. Name another one with --out, or replace it with "
+            f"--out {shlex.quote(str(folder))}."
+        )
+    say(f"This will replace {what} in {str(folder)!r}.")
+
+
+def write(folder: Path, contents: Contents, model: GBFSBase) -> None:
+    """Write all files; the folder is as it was until all of them are written.
+
+    Parameters
+    ----------
+    folder : Path
+        Where.
+    contents : dict
+        Of the report.
+    model : GBFSClassifier or GBFSRegressor
+        The chosen one.
+    """
+    from frugalboost.report import Report
+
+    report = Report(contents)
+    texts = {
+        SELECTED: csv_text(*selected(contents)),
+        PATH: csv_text(*path(contents)),
+        REPORT: report.html(),
+        RUN: report.to_json(),
+    }
+    with writing(folder), whole_folder(folder, OWN) as part:
+        model.save(part / MODEL)
+        for name, text in texts.items():
+            whole_file.replace(part / name, in_bytes(text))
+
+
+def in_bytes(text: str) -> bytes:
+    """UTF-8; bytes of file names that are not UTF-8 stand there by number, so that what is read again is UTF-8."""
+    return text.encode("utf-8", "backslashreplace")
+
+
+def replace(place: str | os.PathLike[str], text: str, inputs: Sequence[str | os.PathLike[str]] = ()) -> None:
+    """Write a file that is whole at any time; not one that the work was read from."""
+    path = Path(place).expanduser()
+    with writing(path):
+        for source in inputs:
+            if path.exists() and os.path.exists(source) and os.path.samefile(path, source):
+                raise Problem(f"--out names {str(path)!r}, which is read here. Name another file.")
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, "", str(path))
+        whole_file.replace(path, in_bytes(text))
+
+
+def csv_text(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Rows as CSV; None is an empty cell."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(heads)
+    writer.writerows([["" if v is None else v for v in row] for row in rows])
+    return out.getvalue()
+
+
+Rows = tuple[list[str], list[list[Any]]]
+
+
+def rounded(value: float | None) -> float | None:
+    """As many digits as say something."""
+    return None if value is None else float(f"{value:.6g}")
+
+
+def selected(contents: Contents) -> Rows:
+    """The chosen features in order of purchase."""
+    names = contents["names"]
+    heads = ["order", "feature", "kind", "price", "gain_percent", "tree", "error_so_far", "test_error_so_far"]
+    rows = [
+        [
+            i,
+            names[f["name"]],
+            f["kind"],
+            f["price"],
+            rounded(f["gain"]),
+            f["tree"],
+            rounded(f["error"]),
+            rounded(f["test_error"]),
+        ]
+        for i, f in enumerate(contents["chosen"]["features"], start=1)
+    ]
+    return heads, rows
+
+
+def path(contents: Contents) -> Rows:
+    """Every model of the path; its features, by gain, as a JSON list."""
+    names = contents["names"]
+    heads = [contents["parameter"], "n_features", "price", "error", "standard_error", "test_error", "trees", "depth"]
+    rows = [
+        [
+            p["value"],
+            p["n_features"],
+            p["price"],
+            rounded(p["error"]),
+            rounded(p["spread"]),
+            rounded(p["test_error"]),
+            p["trees"],
+            p.get("depth"),
+            json.dumps([names[f] for f in p["features"]], ensure_ascii=False),
+        ]
+        for p in contents["points"]
+    ]
+    return [*heads, "features"], rows
+
+
+def record_of(place: str | os.PathLike[str]) -> Path:
+    """Where the record of a run is: a folder and its run.json both name a run."""
+    path = Path(place).expanduser()
+    return path / RUN if path.is_dir() else path
+
+
+def report_of(place: str | os.PathLike[str]) -> Path:
+    """Where the report of a run is."""
+    return record_of(place).with_name(REPORT)
+
+
+def page_of_run(place: str | os.PathLike[str]) -> str:
+    """The page of a run, made anew."""
+    from jinja2 import TemplateError
+
+    try:
+        return read(place).html()
+    except (KeyError, IndexError, TypeError, AttributeError, TemplateError):
+        raise Problem(f"{RUN} in {str(place)!r} is damaged.") from None
+
+
+def read(place: str | os.PathLike[str]) -> Report:
+    """The report of a run, from its folder.
+
+    Parameters
+    ----------
+    place : str or path
+        The folder, or its run.json.
+
+    Returns
+    -------
+    Report
+        As it was. Nothing in the file is run.
+    """
+    from frugalboost.report import Report
+
+    file = record_of(place)
+    if not file.is_file():
+        raise Problem(f"There is no run in {os.fspath(place)!r}: {RUN} is not there.")
+    try:
+        return Report.from_json(file.read_text(encoding="utf-8"))
+    except (ValueError, UnicodeDecodeError):
+        raise Problem(f"{str(file)!r} is not the record of a run, or is damaged.") from None

@@ -1,0 +1,90 @@
+"""Predictions of a model for a table, as CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from sklearn.base import is_classifier
+
+from frugalboost.cli.run.columns import kinds_of_model, like
+from frugalboost.cli.run.files import Loaded, existing, kind_of, load_table
+from frugalboost.cli.run.folder import MODEL, csv_text
+from frugalboost.cli.run.problems import Problem
+from frugalboost.files.persistence import load
+
+
+def predictions(
+    model: str, table: str, ids: Sequence[str], proba: bool, header: bool = True, threads: int | None = None
+) -> str:
+    """Predict every row of a table.
+
+    Parameters
+    ----------
+    model : str
+        A model file, or the folder of a run.
+    table : str
+        As :func:`~frugalboost.cli.run.files.load_table` takes it; only columns that were bought are needed.
+    ids : sequence of str
+        Columns to copy.
+    proba : bool
+        The probability of every class besides.
+    header : bool, default=True
+        Whether CSV begins with names.
+    threads : int or None, default=None
+        None: all cores.
+
+    Returns
+    -------
+    str
+        CSV with a row for each row of the table.
+    """
+    fitted = load(model_file(model))
+    fitted.set_params(n_jobs=threads)
+    if proba and not is_classifier(fitted):
+        raise Problem("--proba is for classes, and this model predicts numbers.")
+    X, copied = rows_for(fitted, table, ids, header)
+    heads = [*ids, "prediction", *(f"probability_{c}" for c in (fitted.classes_ if proba else ()))]
+    if not X.shape[0]:
+        return csv_text(heads, [])
+    columns = [*copied, fitted.predict(X).tolist()]
+    if proba:
+        columns += fitted.predict_proba(X).T.tolist()
+    return csv_text(heads, zip(*columns, strict=True))
+
+
+def model_file(model: str) -> Path:
+    """The file of a model, which may be named by the folder of its run."""
+    file = Path(model).expanduser()
+    if file.is_dir() and not (file / MODEL).is_file():
+        raise Problem(f"There is no model in the folder {str(file)!r}.")
+    return file / MODEL if file.is_dir() else existing(model)
+
+
+def rows_for(fitted: Any, table: str, ids: Sequence[str], header: bool) -> tuple[Any, list[list[Any]]]:
+    """The columns that the model looks at, and those to copy, as they stand in the file."""
+    names = [str(n) for n in getattr(fitted, "feature_names_in_", [])]
+    if table != "-" and kind_of(table) == "libsvm":
+        if ids:
+            raise Problem("A LIBSVM file has no ids.")
+        if not names or not all(n.isdigit() for n in names):
+            raise Problem("This model was not fitted on a LIBSVM file.")
+        del fitted.feature_names_in_  # a sparse matrix has none
+        return load_table(table, like=Loaded("", names, None)).columns, []
+    if not names:
+        raise Problem("This model was fitted on a table without names.")
+    kinds = kinds_of_model(fitted)
+    texts = [n for n, levels in kinds.items() if levels and isinstance(levels[0], str)]
+    wanted = list(dict.fromkeys([*kinds, *ids]))
+    loaded = load_table(table, header=header, only=wanted or None, texts=[*texts, *ids])
+    X = like(loaded, kinds) if kinds else constant_rows(fitted, loaded.n_rows)
+    return X, [loaded.columns.column(name).to_pylist() for name in ids]
+
+
+def constant_rows(fitted: Any, n: int) -> Any:
+    """Rows for a model that looks at nothing."""
+    import numpy as np
+    import pandas as pd
+
+    return pd.DataFrame({name: np.full(n, np.nan) for name in fitted.feature_names_in_[:1]})

@@ -1,0 +1,221 @@
+"""Prices and bags from files: CSV or TOML."""
+
+from __future__ import annotations
+
+import csv
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from frugalboost.cli.run.files import existing, reason_of, the_delimiter
+from frugalboost.cli.run.problems import Problem, some, unknown
+from frugalboost.costs import Bags, Cost, Prices
+
+Table = dict[str, Any]
+
+
+def costs_of(costs: str | None, bags: str | None, names: Sequence[str], by_number: bool = False) -> Cost | None:
+    r"""Prices from files.
+
+    Parameters
+    ----------
+    costs : str or None
+        CSV with columns feature and price, or TOML with a table [prices], and where wanted ``default``, ``unit``,
+        ``free`` and ``never``; [bags] and [bag_prices] may stand there, too.
+    bags : str or None
+        CSV with columns feature and bag, and where wanted price; or TOML with [bags] and [bag_prices].
+    names : sequence of str
+        Features of the table.
+    by_number : bool, default=False
+        The table itself has no names: speak of its columns by number.
+
+    Returns
+    -------
+    Cost or None
+        None where nothing is given.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from frugalboost.cli.run.pricing import costs_of
+    >>> path = os.path.join(tempfile.mkdtemp(), "prices.toml")
+    >>> with open(path, "w") as file:
+    ...     _ = file.write('unit = "euro"\n[prices]\nmri = 300\n')
+    >>> costs_of(path, None, ["age", "mri"])
+    Prices(values={'mri': 300.0}, unit='euro')
+    """
+    prices = read_prices(costs) if costs else {}
+    groups = read_bags(bags) if bags else {}
+    known = set(names)
+    for where, features in (
+        (costs, [*prices.get("prices", {}), *prices.get("free", ()), *prices.get("never", ())]),
+        (costs, members(prices)),
+        (bags, members(groups)),
+    ):
+        for name in features:
+            if name not in known and not (by_number and left_out(name, names)):
+                raise unknown("feature", str(name), names, f"the table, though {where} speaks of it")
+    if by_number:
+        prices, groups = numbered(prices, names), numbered(groups, names)
+    try:
+        return combined(prices, groups)
+    except ValueError as error:
+        raise Problem(str(error)) from None
+
+
+def combined(prices: Table, groups: Table) -> Cost | None:
+    """One object from both files."""
+    if prices.get("bags") and groups.get("bags"):
+        raise Problem("Bags stand in the file of --costs and in that of --bags: keep one of them.")
+    bags_from = groups if groups.get("bags") else prices
+    bags = bags_from.get("bags")
+    given = any(key in prices for key in ("prices", "free", "never", "default"))
+    unit = prices.get("unit", groups.get("unit"))
+    parts: list[Cost] = []
+    if given or not bags:
+        if not prices:
+            return None
+        # Beside bags a feature costs nothing of its own unless it is said so.
+        default = prices.get("default", 0.0 if bags else 1.0)
+        free, never = prices.get("free", ()), prices.get("never", ())
+        parts.append(Prices(prices.get("prices", {}), default=default, free=free, never=never, unit=unit))
+    if bags:
+        parts.append(Bags(bags, prices=bags_from.get("bag_prices") or None, unit=unit))
+    return parts[0] if len(parts) == 1 else parts[0] + parts[1]
+
+
+def left_out(name: str, names: Sequence[str]) -> bool:
+    """Whether a column of a LIBSVM file may be there that no row mentions."""
+    return name.isascii() and name.isdigit() and int(name) < int(names[-1])
+
+
+def numbered(table: Table, names: Sequence[str]) -> Table:
+    """The same with the places of columns for names; without those that were left out, since no row mentions them."""
+    place = {name: i for i, name in enumerate(names)}
+    changed = dict(table)
+    if "prices" in table:
+        changed["prices"] = {place[n]: price for n, price in table["prices"].items() if n in place}
+    for key in ("free", "never"):
+        if key in table:
+            changed[key] = [place[n] for n in table[key] if n in place]
+    if "bags" in table:
+        bags = {bag: [place[n] for n in features if n in place] for bag, features in table["bags"].items()}
+        changed["bags"] = {bag: features for bag, features in bags.items() if features or not table["bags"][bag]}
+        dropped = table["bags"].keys() - changed["bags"].keys()
+        changed["bag_prices"] = {b: price for b, price in table.get("bag_prices", {}).items() if b not in dropped}
+    return changed
+
+
+def members(table: Table) -> list[str]:
+    """Features that are in bags."""
+    return [name for features in table.get("bags", {}).values() for name in features]
+
+
+KEYS = ("prices", "default", "unit", "free", "never", "bags", "bag_prices")
+
+
+def read_toml(path: Path) -> Table:
+    """A TOML file with nothing in it that is not known."""
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise Problem(f"{path.name} is no TOML file: {error}") from None
+    except OSError as error:
+        raise Problem(f"{path.name} can't be read: {reason_of(error)}") from None
+    strange = next((key for key in table if key not in KEYS), None)
+    if strange is not None:
+        raise unknown("key", strange, KEYS, path.name)
+    check_shapes(table, path.name)
+    for key in ("prices", "bag_prices"):
+        if key in table:
+            table[key] = {k: number(v, f"{path.name}: {key}.{k}") for k, v in table[key].items()}
+    if "default" in table:
+        table["default"] = number(table["default"], f"{path.name}: default")
+    return table
+
+
+SHAPES = {
+    "prices": (dict, "a table of prices"),
+    "bag_prices": (dict, "a table of prices"),
+    "bags": (dict, "a table of lists"),
+    "free": (list, "a list of features"),
+    "never": (list, "a list of features"),
+    "unit": (str, "a text"),
+}
+
+
+def check_shapes(table: Table, source: str) -> None:
+    """Raise Problem for a key that holds something else than it should."""
+    for key, (kind, words) in SHAPES.items():
+        if key in table and not isinstance(table[key], kind):
+            raise Problem(f"{source}: {key} must be {words}.")
+    lists = [*((f"bag {n!r}", v) for n, v in table.get("bags", {}).items())]
+    lists += [(key, table[key]) for key in ("free", "never") if key in table]
+    for what, features in lists:
+        if not isinstance(features, list) or not all(isinstance(f, str) for f in features):
+            raise Problem(f"{source}: {what} must be a list of features.")
+
+
+def read_prices(place: str) -> Table:
+    """Prices of features."""
+    path = existing(place)
+    if path.suffix.lower() == ".toml":
+        return read_toml(path)
+    found: dict[str, float] = {}
+    for row in read_rows(path, ("feature", "price")):
+        if row["feature"] in found:
+            raise Problem(f"{path.name} has two prices of {row['feature']!r}.")
+        found[row["feature"]] = number(row["price"], f"{path.name}: {row['feature']}")
+    return {"prices": found}
+
+
+def read_bags(place: str) -> Table:
+    """Bags of features."""
+    path = existing(place)
+    if path.suffix.lower() == ".toml":
+        return read_toml(path)
+    found: dict[str, list[str]] = {}
+    prices: dict[str, float] = {}
+    for row in read_rows(path, ("feature", "bag")):
+        if row["bag"]:
+            found.setdefault(row["bag"], []).append(row["feature"])
+            if row.get("price"):
+                prices[row["bag"]] = number(row["price"], f"{path.name}: bag {row['bag']}")
+    return {"bags": found, "bag_prices": prices}
+
+
+def read_rows(path: Path, needed: Sequence[str]) -> list[dict[str, str]]:
+    """Rows of a small CSV file, with the columns that are needed."""
+    try:
+        return rows_in(path, needed)
+    except UnicodeDecodeError:
+        raise Problem(f"{path.name} is not UTF-8. Save it as UTF-8.") from None
+    except (csv.Error, OSError) as error:
+        raise Problem(f"{path.name} can't be read as CSV: {reason_of(error)}") from None
+
+
+def rows_in(path: Path, needed: Sequence[str]) -> list[dict[str, str]]:
+    """The same; what goes wrong is not told yet."""
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        first = file.readline()
+        file.seek(0)
+        delimiter = the_delimiter(first, ",")
+        reader = csv.DictReader(file, skipinitialspace=True, delimiter=delimiter)
+        heads = [h.strip().lower() for h in reader.fieldnames or ()]
+        missing = next((name for name in needed if name not in heads), None)
+        if missing is not None:
+            raise Problem(f"{path.name} has no column {missing!r}; its first line must name {some(list(needed))}.")
+        reader.fieldnames = heads
+        return [{k: (v or "").strip() for k, v in row.items() if k is not None} for row in reader]
+
+
+def number(value: Any, where: str) -> float:
+    """A price; "inf" and "never" mean that it can't be bought."""
+    try:
+        if isinstance(value, bool):
+            raise ValueError
+        text = str(value).strip()
+        return float("inf") if text.lower() == "never" else float(text.replace(",", ".", 1))
+    except (TypeError, ValueError):
+        raise Problem(f"{where} has the price {value!r}, which is no number.") from None

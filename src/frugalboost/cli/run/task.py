@@ -1,0 +1,98 @@
+"""What kind of target it is, and what it is judged by, where nobody says so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frugalboost.cli.run.problems import Problem
+
+MOST_CLASSES = 20  # different whole numbers that are taken for classes
+MOST_TEXTS = 100  # different texts
+RARE_CLASS = 0.2  # share of the rarer of two classes below which errors say little
+
+
+@dataclass(frozen=True)
+class Task:
+    """Classes or numbers, and the scorer."""
+
+    kind: str  # "classification" or "regression"
+    scoring: str | None
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def is_classification(self) -> bool:
+        """Whether the target is one of several classes."""
+        return self.kind == "classification"
+
+
+def task_of(y: NDArray[Any], target: str, asked: str = "auto", scoring: str | None = None) -> Task:
+    """See what kind of target it is.
+
+    Parameters
+    ----------
+    y : ndarray
+        The target.
+    target : str
+        Its name.
+    asked : {"auto", "classification", "regression"}, default="auto"
+        What the user says.
+    scoring : str or None, default=None
+        What the user says of the scorer.
+
+    Returns
+    -------
+    Task
+        With a sentence for each guess.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from frugalboost.cli.run.task import task_of
+    >>> task_of(np.array(["yes", "no"] * 5), "bought").remarks
+    ("'bought' has 2 different texts: classification.",)
+    """
+    found = np.unique(y)
+    if len(found) < 2:
+        raise Problem(f"The target {target!r} is {found[0]!s} in every row: there is nothing to predict.")
+    kind, why = (asked, "") if asked != "auto" else guessed(y, found)
+    if kind == "classification" and len(found) > len(y) / 2:
+        raise Problem(f"The target {target!r} has {len(found):,} classes in {len(y):,} rows. Is it an id?")
+    if kind == "regression" and y.dtype.kind not in "biuf":
+        raise Problem(f"The target {target!r} holds texts, so it can't be predicted as a number.")
+    remarks = [f"{target!r} {why}"] if why else []
+    if scoring is None:
+        scoring, said = default_scoring(y, kind)
+        remarks += [said] if said else []
+    return Task(kind, scoring, tuple(remarks))
+
+
+def guessed(y: NDArray[Any], found: NDArray[Any]) -> tuple[str, str]:
+    """The kind of target, and why."""
+    n = len(found)
+    if y.dtype.kind == "b":
+        return "classification", "is true or false: classification."
+    if y.dtype.kind not in "iuf":
+        if n > MOST_TEXTS:
+            raise Problem(f"The target has {n:,} different texts, too many for classes. Is it another column?")
+        return "classification", f"has {n} different texts: classification."
+    whole = y.dtype.kind in "iu" or bool((found == np.round(found)).all())
+    if whole and n <= MOST_CLASSES and n <= len(y) / 2:
+        words = f"has {n} different whole numbers: classification. (--task regression if they are amounts.)"
+        return "classification", words
+    return "regression", f"has {n:,} different numbers: regression."
+
+
+def default_scoring(y: NDArray[Any], kind: str) -> tuple[str | None, str]:
+    """Accuracy or RMSE; the area under the ROC curve where one of two classes is rare."""
+    if kind == "regression":
+        return "neg_root_mean_squared_error", ""
+    found, counts = np.unique(y, return_counts=True)
+    share = counts.min() / len(y)
+    if len(found) == 2 and share < RARE_CLASS:
+        rare = found[int(counts.argmin())]
+        return "roc_auc", f"Only {share:.1%} of the rows are {rare!s}, so models are judged by ROC AUC (--scoring)."
+    return "accuracy", ""

@@ -1,0 +1,449 @@
+"""Estimators that choose mu, or the number of features, by cross-validation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import product
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    MetaEstimatorMixin,
+    RegressorMixin,
+    _fit_context,
+    clone,
+    is_classifier,
+)
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit, check_cv
+from sklearn.utils import check_random_state, indexable
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
+
+from frugalboost._support.threads import threads_for
+from frugalboost.estimators.base import Checked, GBFSBase, unchanged_on_error
+from frugalboost.estimators.classifier import GBFSClassifier, GBFSRegressor
+from frugalboost.estimators.descriptions import fill_in
+from frugalboost.estimators.notebook import Shown
+from frugalboost.estimators.path import Course, check_mus, check_numbers, make_estimator, mu_grid, score_name
+from frugalboost.estimators.selector import Selector
+from frugalboost.selection.folds import by_appearance
+from frugalboost.selection.scoring import Scorer
+from frugalboost.selection.splits import Fold, Given, Grid, Split, check_classes, chosen_index
+from frugalboost.tables.sources import as_batches
+from frugalboost.tables.targets import check_weights
+
+Floats = NDArray[np.float64]
+T = TypeVar("T", bound=type)
+
+
+class GBFSCVBase(Shown, Selector, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """What both share: folds, the rule, the refit on all rows, and delegation to the fitted estimator."""
+
+    _kind: ClassVar[type[GBFSBase]]
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimator": [GBFSBase, None],
+        "mus": ["array-like", None],
+        "n_mus": [Interval(Integral, 1, None, closed="left")],
+        "eps": [Interval(Real, 0, 1, closed="neither")],
+        "n_features_to_select": [Interval(Integral, 0, None, closed="left"), "array-like", None],
+        "max_depths": ["array-like", None],
+        "max_iters": ["array-like", None],
+        "cv": ["cv_object"],
+        "scoring": [str, callable, None],
+        "rule": [StrOptions({"min", "1se", "paired"})],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        estimator: GBFSBase | None = None,
+        *,
+        mus: ArrayLike | None = None,
+        n_mus: int = 20,
+        eps: float = 1e-3,
+        n_features_to_select: int | Sequence[int] | None = None,
+        max_depths: Sequence[int | None] | None = None,
+        max_iters: Sequence[int] | None = None,
+        cv: Any = None,
+        scoring: Any = None,
+        rule: str = "min",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.mus = mus
+        self.n_mus = n_mus
+        self.eps = eps
+        self.n_features_to_select = n_features_to_select
+        self.max_depths = max_depths
+        self.max_iters = max_iters
+        self.cv = cv
+        self.scoring = scoring
+        self.rule = rule
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # ------------------------------------------------------------------------------------------ fitting
+
+    @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Choose by cross-validation, then fit on all rows.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            As for the estimators, in memory.
+        y : array-like of shape (n_samples,)
+            Class labels or numbers.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights, for the fits and for the scores.
+        groups : array-like of shape (n_samples,), default=None
+            For a splitter that keeps groups together.
+
+        Returns
+        -------
+        self
+            Fitted.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from frugalboost import GBFSRegressor, GBFSRegressorCV
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> model = GBFSRegressorCV(GBFSRegressor(max_iter=50), n_mus=5, random_state=0).fit(X, y)
+        >>> model.n_features_selected_
+        10
+        """
+        if as_batches(X, y if isinstance(y, str) else None, for_fit=False) is not None:
+            raise TypeError(
+                f"{type(self).__name__} needs a table in memory, and X is a file or comes in batches. Choose mu with "
+                "gbfs_path, or on some of the rows."
+            )
+        with unchanged_on_error(self):
+            template = self._template()
+            checked = template._checked(X, y, sample_weight)
+            table, target = indexable(X, y)
+            given = Given(table, target, check_weights(sample_weight, checked.train.table), checked)
+            splits = self._splits(y, groups, template, checked)
+            grid = self._grid(template, checked)
+            self._try(template, given, splits, grid)
+            return self._settle(template, checked)
+
+    def _settle(self, template: GBFSBase, checked: Checked) -> Self:
+        """Apply the rule to the results, then fit on all rows."""
+        results = self.cv_results_
+        self.best_index_ = chosen_index(results, self.rule)
+        self.best_params_: dict[str, Any] = results["params"][self.best_index_]
+        self.best_score_ = float(results["mean_test_score"][self.best_index_])
+        final = template.set_params(**self.best_params_, n_jobs=self.n_jobs)
+        if hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_  # of an earlier table
+        self.estimator_ = final._fit_checked(checked)
+        for name, value in vars(final).items():
+            if name.endswith("_"):
+                setattr(self, name, value)
+        return self
+
+    def _settle_by(self, rule: str, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Self:
+        """Another rule for what ``fit`` found on the same rows: only the last fit is made again."""
+        with unchanged_on_error(self):
+            self.rule = rule
+            template = self._template()
+            return self._settle(template, template._checked(X, y, sample_weight))
+
+    def _template(self) -> GBFSBase:
+        if self.estimator is not None and not isinstance(self.estimator, self._kind):
+            raise TypeError(
+                f"{type(self).__name__} needs a {self._kind.__name__} as estimator, not a "
+                f"{type(self.estimator).__name__}."
+            )
+        template = make_estimator(self._kind() if self.estimator is None else self.estimator, [], {})
+        if template.random_state is None and self.random_state is not None:
+            template.random_state = check_random_state(self.random_state).randint(2**31 - 1)
+        return template
+
+    def _splits(self, y: Any, groups: Any, template: GBFSBase, checked: Checked) -> list[Split]:
+        if groups is not None:
+            check_consistent_length(y, groups)
+        cv = self.cv
+        if cv is None:
+            seed = check_random_state(self.random_state).randint(2**31 - 1)
+            kind = StratifiedShuffleSplit if is_classifier(self) else ShuffleSplit
+            cv = kind(5, test_size=0.2, random_state=seed)
+        splitter = check_cv(cv, y, classifier=is_classifier(self))
+        labels = np.asarray(y)
+        if isinstance(splitter, StratifiedShuffleSplit):  # it would draw class after class, in the order of their names
+            labels = by_appearance(labels)
+        splits = list(splitter.split(np.zeros(len(checked.train)), labels, groups))
+        if not splits:
+            raise ValueError("cv gives no splits. A generator can be used only once: make it a list.")
+        places = np.arange(len(checked.train))
+        splits = [(places[train], places[test]) for train, test in splits]  # masks may be given too
+        for number, (train, _) in enumerate(splits):
+            check_classes(template, checked.train, train, number)
+        return splits
+
+    def _grid(self, template: GBFSBase, checked: Checked) -> Grid:
+        depths = [template.max_depth] if self.max_depths is None else list(self.max_depths)
+        iterations = [None] if self.max_iters is None else sorted(set(self.max_iters))
+        if not depths or not iterations:
+            raise ValueError("max_depths and max_iters must not be empty lists.")
+        for depth, t in product(depths, iterations):
+            clone(template).set_params(
+                max_depth=depth, max_iter=template.max_iter if t is None else t
+            )._validate_params()
+        if self.n_features_to_select is not None:
+            if self.mus is not None:
+                raise ValueError("mus and n_features_to_select can't both be tried: give one of them.")
+            return Grid("n_features_to_select", np.array(check_numbers(self.n_features_to_select)), depths, iterations)
+        if self.mus is not None:
+            return Grid("mu", check_mus(self.mus), depths, iterations)
+        mu_max = Course(template, checked, threads_for(self.n_jobs)).mu_max
+        return Grid("mu", mu_grid(mu_max, self.n_mus, self.eps), depths, iterations, mu_max)
+
+    def _try(self, template: GBFSBase, given: Given, splits: list[Split], grid: Grid) -> None:
+        """Score every candidate on every split, one split after another."""
+        scorer = Scorer(check_scoring(template, scoring=self.scoring))
+        threads = threads_for(self.n_jobs)
+        table = []
+        for number, split in enumerate(splits):
+            rows = []
+            for depth in grid.depths:
+                fold = Fold(given, split, template._like(max_depth=depth), scorer, threads)
+                rows += fold.rows(grid, bool(self.verbose), f"split {number + 1}/{len(splits)}, fit")
+            table.append(rows)
+        self._publish_results(np.array(table), grid, score_name(template, self.scoring))
+
+    def _publish_results(self, table: Floats, grid: Grid, scoring: str) -> None:
+        """``table``: by split and candidate the score, features, price, held-out loss and iterations."""
+        scores = table[:, :, 0]
+        mean, n = scores.mean(axis=0), len(scores)
+        std = scores.std(axis=0, ddof=1) if n > 1 else np.zeros_like(mean)
+        candidates = grid.candidates()
+        self.cv_results_ = {
+            "params": candidates,
+            **{f"param_{name}": np.array([c[name] for c in candidates], dtype=object) for name in candidates[0]},
+            **{f"split{i}_test_score": row for i, row in enumerate(scores)},
+            "mean_test_score": mean,
+            "std_test_score": std,
+            "se_test_score": std / np.sqrt(n),
+            "mean_n_features": table[:, :, 1].mean(axis=0),
+            "mean_price": table[:, :, 2].mean(axis=0),
+            "mean_test_loss": table[:, :, 3].mean(axis=0),
+            "mean_n_iter": table[:, :, 4].mean(axis=0),
+        }
+        self.scoring_ = scoring
+        self.n_splits_ = n
+
+    # --------------------------------------------------------------------------------------- delegation
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict with the model fitted on all rows.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Classes or numbers.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from frugalboost import GBFSRegressorCV
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> GBFSRegressorCV(n_mus=3, random_state=0).fit(X, y).predict(X).shape
+        (442,)
+        """
+        check_is_fitted(self)
+        answer: NDArray[Any] = self.estimator_.predict(X)
+        return answer
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "estimator_")
+
+
+PARAMETERS = """\
+estimator : %(estimator)s or None, default=None
+    Settings of all fits; None: the defaults. Its own mu is not used.
+mus : array-like or None, default=None
+    Values of mu to try, in the estimator's ``mu_unit``. None: ``n_mus`` values from mu_max down to ``eps * mu_max``,
+    each the same factor smaller.
+n_mus : int, default=20
+    How many. In each split they are the same shares of that split's own mu_max.
+eps : float, default=1e-3
+    The smallest mu as a share of mu_max.
+n_features_to_select : int, sequence of int or None, default=None
+    Numbers of features to try instead of mus: buy many, then sell the weakest back. A single number is scored and
+    fitted, and leaves the choice to ``max_depths`` and ``max_iters``.
+max_depths : sequence of int or None, default=None
+    Depths to try besides; None: the estimator's.
+max_iters : sequence of int or None, default=None
+    Numbers of iterations to try besides. Over mu they cost no further fits: the longest is cut. None: the estimator's.
+cv : int, splitter, iterable or None, default=None
+    Any splitter of scikit-learn. None: 5 random splits into 80 and 20 percent, as in the paper, stratified for classes.
+scoring : str, callable or None, default=None
+    Any scorer of scikit-learn; None is the estimator's own, %(score)s.
+rule : {"min", "1se", "paired"}, default="min"
+    "min": the best mean score. "1se": the cheapest model whose mean score is within one standard error of the best.
+    "paired": the same by the standard error of the difference from the best, split by split; where splits differ much
+    more than models do, "1se" buys too little.
+n_jobs : int or None, default=None
+    Threads; None means all cores. The model does not depend on it.
+random_state : int, RandomState or None, default=None
+    Decides the random splits where ``cv`` is None.
+verbose : int, default=0
+    1 shows a line of progress.
+"""
+
+ATTRIBUTES = """\
+estimator_ : %(estimator)s
+    Fitted on all rows with the parameters chosen. Its fitted attributes (``support_``, ``selected_features_``,
+    ``total_cost_``, ``mu_``, ``history_`` and all others) are attributes of this object too.
+best_params_ : dict
+    The parameters chosen.
+best_index_ : int
+    Their place in ``cv_results_``.
+best_score_ : float
+    Their mean score over the splits.
+cv_results_ : dict of arrays
+    For each candidate "params", scores of each split, "mean_test_score", "std_test_score", "se_test_score" (of the
+    mean), "mean_n_features", "mean_price", "mean_test_loss" and "mean_n_iter".
+scoring_ : str
+    Name of the score.
+n_splits_ : int
+    Number of splits.
+"""
+
+
+def described(estimator: str, score: str) -> Callable[[T], T]:
+    """Fill ``<parameters>`` and ``<attributes>`` in a class's docstring."""
+    words = {"estimator": estimator, "score": score}
+    return fill_in(PARAMETERS % words, ATTRIBUTES % words)
+
+
+@described("GBFSClassifier", "accuracy")
+class GBFSClassifierCV(ClassifierMixin, GBFSCVBase):  # type: ignore[misc]
+    """A classifier whose mu, or number of features, is chosen by cross-validation.
+
+    Bins and owned features are fresh in every split; held-out rows are only scored. The last fit is on all rows.
+
+    Parameters
+    ----------
+    <parameters>
+
+    Attributes
+    ----------
+    <attributes>
+    classes_ : ndarray
+        The class labels.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from frugalboost import GBFSClassifier, GBFSClassifierCV
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> search = GBFSClassifierCV(GBFSClassifier(max_iter=50), n_mus=6, rule="1se", random_state=0)
+    >>> search.fit(X, y).n_features_selected_
+    9
+    """
+
+    _kind = GBFSClassifier
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probability of every class.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from frugalboost import GBFSClassifierCV
+        >>> X, y = load_iris(return_X_y=True)
+        >>> GBFSClassifierCV(n_mus=3, random_state=0).fit(X, y).predict_proba(X).shape
+        (150, 3)
+        """
+        check_is_fitted(self)
+        answer: Floats = self.estimator_.predict_proba(X)
+        return answer
+
+    def decision_function(self, X: Any) -> Floats:
+        """Return raw predictions.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            As ``GBFSClassifier.decision_function``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from frugalboost import GBFSClassifierCV
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> GBFSClassifierCV(n_mus=3, random_state=0).fit(X, y).decision_function(X).shape
+        (569,)
+        """
+        check_is_fitted(self)
+        answer: Floats = self.estimator_.decision_function(X)
+        return answer
+
+
+@described("GBFSRegressor", "R2")
+class GBFSRegressorCV(RegressorMixin, GBFSCVBase):  # type: ignore[misc]
+    """A regressor whose mu, or number of features, is chosen by cross-validation.
+
+    Bins and owned features are fresh in every split; held-out rows are only scored. The last fit is on all rows.
+
+    Parameters
+    ----------
+    <parameters>
+
+    Attributes
+    ----------
+    <attributes>
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from frugalboost import GBFSRegressor, GBFSRegressorCV
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> quick = GBFSRegressor(max_iter=50)
+    >>> search = GBFSRegressorCV(quick, n_features_to_select=[1, 2, 3, 5], rule="1se", random_state=0)
+    >>> search.fit(X, y).get_feature_names_out()
+    array(['bmi', 's5'], dtype=object)
+    """
+
+    _kind = GBFSRegressor

@@ -1,0 +1,1 @@
+"""Models in files, and files that are whole at any time."""

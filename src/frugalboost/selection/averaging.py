@@ -1,0 +1,109 @@
+"""The mean of several models as one: each is fitted on a part of the rows and stopped early on the rest of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frugalboost._support.parallel import Check, both, side_by_side
+from frugalboost.losses import has_values
+from frugalboost.selection.folds import deal
+from frugalboost.training.boosting import Curve, Model, Observer, Purchases, Task, boost
+from frugalboost.training.ensemble import SET_BYTES, Ensemble
+
+Places = NDArray[np.int64]
+
+
+def fit_average(task: Task, models: int, seed: int, observer: Observer | None, threads: int) -> Model:
+    """Fit so many models of a task, each stopped on its own held-out rows, and return their mean.
+
+    All begin at the start value of all rows: a fold may lack a class.
+    """
+    if not has_values(task.loss):
+        raise ValueError("average needs the loss of every row: give your loss a method 'value'.")
+    one = replace(task.params, max_iter=1, early_stopping=False)
+    start = boost(replace(task, params=one), None, None, threads).ensemble.start
+    repeats = -(-models // 5)
+    folds = [fold for r in range(repeats) for fold in deal(task.train.y, task.outputs, 5, seed + r)][:models]
+    works = [partial(_fit, task, train, held, start, observer) for train, held in folds]
+    return _mean(side_by_side(works, threads), task, threads)
+
+
+def _fit(
+    task: Task,
+    train: Places,
+    held: Places,
+    start: NDArray[np.float64],
+    observer: Observer | None,
+    check: Check | None,
+    threads: int,
+) -> Model:
+    rows = task.train
+    part = replace(
+        task,
+        train=rows.targets(train),
+        validation=rows.targets(held),
+        binned=task.binned.take(None, train, threads),
+        binned_validation=task.binned.take(None, held, threads),
+        params=replace(task.params, early_stopping=True),
+    )
+    return boost(part, None, both(observer, check), threads, start)
+
+
+def _mean(models: Sequence[Model], task: Task, threads: int) -> Model:
+    """One model of all trees: the first trees of all, then the second ones, each with its share."""
+    trees = _interleaved(models)
+    model = replace(
+        models[0],
+        ensemble=trees,
+        purchases=_purchases(trees),
+        best_iteration=trees.n_iterations,
+        ending="early_stopping",
+    )
+    iterations = range(trees.n_iterations + 1)
+    n_features = np.array([(model.purchases.iteration <= i).sum() for i in iterations], dtype=np.int32)
+    none = np.full(len(iterations), np.nan)
+    train = trees.loss_curve(task.binned, task.train, task.train, task.loss, threads)
+    validation = none
+    if task.validation is not None and task.binned_validation is not None:
+        validation = trees.loss_curve(task.binned_validation, task.validation, task.train, task.loss, threads)
+    return replace(model, curve=Curve(train, validation, n_features, np.zeros_like(none), none))
+
+
+def _interleaved(models: Sequence[Model]) -> Ensemble:
+    outputs = models[0].ensemble.n_outputs
+    order = sorted((i, m) for m, model in enumerate(models) for i in range(model.best_iteration))
+    of_nodes = [f.name for f in fields(Ensemble) if f.name not in ("start", "tree_begin", "sets")]
+    known = np.cumsum([0, *(len(model.ensemble.sets) // SET_BYTES for model in models)])
+    pieces: dict[str, list[NDArray[np.generic]]] = {name: [] for name in of_nodes}
+    begin = [0]
+    for iteration, m in order:
+        trees = models[m].ensemble
+        for tree in range(iteration * outputs, (iteration + 1) * outputs):
+            nodes = slice(trees.tree_begin[tree], trees.tree_begin[tree + 1])
+            for name, parts in pieces.items():
+                parts.append(getattr(trees, name)[nodes])
+            sets = trees.level_set[nodes]
+            pieces["level_set"][-1] = np.where(sets < 0, -1, sets + known[m]).astype(np.int32)
+            begin.append(begin[-1] + int(nodes.stop - nodes.start))
+    first = models[0].ensemble
+    arrays = {name: np.concatenate([getattr(first, name)[:0], *parts]) for name, parts in pieces.items()}
+    arrays["value"] = arrays["value"] / len(models)
+    arrays["sets"] = np.concatenate([model.ensemble.sets for model in models])
+    return Ensemble(start=first.start, tree_begin=np.array(begin, dtype=np.int64), **arrays)
+
+
+def _purchases(trees: Ensemble) -> Purchases:
+    """Features in the order in which the trees first use them; those of several classes side by side."""
+    place = np.flatnonzero(trees.feature >= 0)
+    tree = np.searchsorted(trees.tree_begin, place, side="right") - 1
+    iteration = (tree // trees.n_outputs + 1).astype(np.int32)
+    feature, gain = trees.feature[place], trees.gain[place]
+    order = np.lexsort((feature, -gain, place - trees.tree_begin[tree], iteration))
+    first = np.sort(np.unique(feature[order], return_index=True)[1])
+    chosen = order[first]
+    return Purchases(feature[chosen], np.zeros(len(chosen)), gain[chosen], iteration[chosen])

@@ -1,0 +1,77 @@
+"""In which order some columns can be bought within a budget, and what is paid for each.
+
+Where prices depend on what was bought before, the same columns cost more in one order than in another. A price is only
+reported with an order in which it can really be paid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frugalboost import _core
+from frugalboost.costs import Resolved
+from frugalboost.training.boosting import Task
+
+Floats = NDArray[np.float64]
+Columns = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Bill:
+    """Columns in an order in which they can be bought, and what is paid for each."""
+
+    order: Columns
+    prices: Floats
+
+    @classmethod
+    def of(cls, task: Task, orders: Sequence[NDArray[np.integer[Any]]]) -> Self:
+        """Buy columns in the first order in which all of them can be had within the task's budget.
+
+        After the orders given, which hold the same columns, the cheapest one at each step is tried, then those first
+        that are in few bags and so leave no choice. Where none will do, what was had in the first order.
+        """
+        wanted = orders[0]
+        bills = []
+        for order, cheapest_first in _ways(task.costs, orders):
+            bills.append(cls.in_order(task, order, cheapest_first))
+            if len(bills[-1].order) == len(wanted):
+                return bills[-1]
+        return bills[0]
+
+    @classmethod
+    def in_order(cls, task: Task, order: NDArray[np.integer[Any]], cheapest_first: bool = False) -> Self:
+        """Buy columns as far as possible in this order; what the budget does not allow is left out."""
+        had, prices = _core.buy_all(list(task.costs.rules), order.astype(np.int32), task.budget, cheapest_first)
+        return cls(np.asarray(had).astype(np.int64), np.asarray(prices))
+
+    @property
+    def total(self) -> float:
+        """What is paid in all."""
+        return float(self.prices.sum())
+
+
+def _ways(costs: Resolved, orders: Sequence[NDArray[np.integer[Any]]]) -> list[tuple[NDArray[np.integer[Any]], bool]]:
+    """Orders to try, and whether the cheapest goes first."""
+    ways = [(order, False) for order in orders]
+    ways.append((np.sort(orders[0]), True))
+    if costs.overlap:
+        choices = [len(costs.bags_of[c]) for c in orders[0].tolist()]
+        ways.append((orders[0][np.argsort(choices, kind="stable")], False))
+    return ways
+
+
+def affordable(task: Task, order: Sequence[int]) -> bool:
+    """Whether columns can be bought in just this order within the budget."""
+    wanted = np.array(order, dtype=np.int64)
+    return bool(np.isinf(task.budget)) or np.array_equal(Bill.in_order(task, wanted).order, wanted)
+
+
+def prices_paid(costs: Resolved, columns: NDArray[np.integer[Any]]) -> dict[int, float]:
+    """What is paid for columns bought in this order, whatever it is; those that can't be had are left out."""
+    order, paid = _core.buy_all(list(costs.rules), columns.astype(np.int32))
+    return dict(zip(np.asarray(order).tolist(), np.asarray(paid).tolist(), strict=True))

@@ -1,0 +1,108 @@
+"""What a feature is worth to models that own it: how much worse they predict unseen rows when it is hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frugalboost._support.parallel import Check, both, side_by_side
+from frugalboost.costs import resolve
+from frugalboost.selection.folds import deal
+from frugalboost.training.boosting import Observer, Task, boost
+
+Floats = NDArray[np.float64]
+Columns = NDArray[np.int64]
+
+FOLDS = 5
+MOST_ROWS = 20_000  # that features are weighed on; the last fit sees all
+COARSE_RATE = 0.3  # learning rate of the models that only weigh features,
+COARSE_PATIENCE = 8  # and when they stop
+
+
+class Scale:
+    """Weighs features in folds of the training rows, by models on the columns in question alone."""
+
+    def __init__(self, task: Task, seed: int, observer: Observer | None, threads: int) -> None:
+        self._task, self._observer, self._threads = task, observer, threads
+        self._folds = deal(task.train.y, task.outputs, FOLDS, seed, MOST_ROWS)
+        self._curves: dict[bytes, Floats] = {}
+        self._params = replace(
+            task.params,
+            mu=0.0,
+            new_features=1.0,
+            learning_rate=max(task.params.learning_rate, COARSE_RATE),
+            n_iter_no_change=min(task.params.n_iter_no_change, COARSE_PATIENCE),
+            early_stopping=True,
+        )
+
+    def loss(self, columns: Columns) -> float:
+        """Mean loss on held-out rows of models on these columns, after as many iterations as are best for all folds."""
+        return float(self._curves_of(columns).mean(axis=0).min())
+
+    def says_little(self, columns: Columns) -> bool:
+        """Whether held-out rows are predicted hardly better with these columns than by a constant."""
+        curves = self._curves_of(columns)
+        better = curves[:, 0] - curves[:, curves.mean(axis=0).argmin()]
+        # Two standard errors, because columns and iterations were chosen on these very rows.
+        return len(better) < 2 or bool(better.mean() <= 2 * better.std(ddof=1) / np.sqrt(len(better)))
+
+    def _curves_of(self, columns: Columns) -> Floats:
+        """For each fold the held-out loss after each iteration."""
+        key = columns.tobytes()
+        if key not in self._curves:
+            self.missed(columns, [])
+        return self._curves[key]
+
+    def missed(self, columns: Columns, bags: Sequence[Columns]) -> Floats:
+        """By how much the held-out loss rises when each bag of columns is hidden from models on these columns."""
+        places = [np.searchsorted(columns, bag).astype(np.int32) for bag in bags]
+        works = [partial(self._weigh, train, held, columns, places) for train, held in self._folds]
+        curves, rises = zip(*side_by_side(works, self._threads), strict=True)
+        longest = max(len(curve) for curve in curves)
+        padded = [np.pad(curve, (0, longest - len(curve)), mode="edge") for curve in curves]  # those that stopped stay
+        self._curves[columns.tobytes()] = np.array(padded)
+        return np.asarray(np.mean(rises, axis=0))
+
+    def _weigh(
+        self,
+        train: Columns,
+        held: Columns,
+        columns: Columns,
+        bags: list[NDArray[np.int32]],
+        check: Check | None,
+        threads: int,
+    ) -> tuple[Floats, Floats]:
+        """One fold: the held-out loss after each iteration, and how much worse the best one is without each bag."""
+        task, rows = self._task, self._task.train
+        validation, binned_validation = rows.targets(held), task.binned.take(columns, held, threads)
+        inner = replace(
+            narrowed(task, columns, threads, train),
+            train=rows.targets(train),
+            validation=validation,
+            binned_validation=binned_validation,
+            params=self._params,
+        )
+        model = boost(inner, None, both(self._observer, check), threads)
+        if not bags:
+            return model.curve.validation_loss, np.zeros(0)
+        trees, best = model.ensemble, model.best_iteration
+        without = trees.losses_without(binned_validation, validation, inner.train, task.loss, bags, best, threads)
+        return model.curve.validation_loss, without[1:] - without[0]
+
+
+def narrowed(task: Task, columns: Columns, threads: int, rows: Columns | None = None) -> Task:
+    """The same task on some columns of the binned table, all free."""
+    validation = task.binned_validation
+    return replace(
+        task,
+        binned=task.binned.take(columns, rows, threads),
+        binned_validation=None if validation is None else validation.take(columns, None, threads),
+        levels={},
+        costs=replace(resolve(np.zeros(len(columns)), len(columns), None), given=False),
+        budget=np.inf,
+        params=replace(task.params, mu=0.0, new_features=1.0),
+    )

@@ -1,0 +1,163 @@
+"""Candidates scored on the splits of a cross-validation, and the rule that chooses among them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_classifier
+from sklearn.utils import _safe_indexing
+
+from frugalboost._support.parallel import Check, side_by_side
+from frugalboost.estimators.base import Checked, GBFSBase
+from frugalboost.estimators.path import Course
+from frugalboost.selection.backward import Outcome
+from frugalboost.selection.scoring import Scorer
+from frugalboost.tables.sample import Rows
+from frugalboost.training.boosting import Model
+
+Floats = NDArray[np.float64]
+Split = tuple[NDArray[np.intp], NDArray[np.intp]]
+Row = tuple[float, ...]  # score, features, price, held-out loss, iterations
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What is tried: every depth with every value of mu or number of features, and with every number of iterations."""
+
+    parameter: str
+    values: NDArray[Any]
+    depths: Sequence[int | None]
+    iterations: Sequence[int | None]  # None: the estimator's own
+    mu_max: float | None = None  # of all rows; given: a mu means the same share of mu_max in every split
+
+    def candidates(self) -> list[dict[str, Any]]:
+        """Parameters of each candidate, in the order of the results."""
+        return [
+            {self.parameter: value.item(), "max_depth": depth} | ({} if t is None else {"max_iter": t})
+            for depth, value, t in product(self.depths, self.values, self.iterations)
+        ]
+
+
+@dataclass(frozen=True)
+class Given:
+    """What fit was given: as the user holds it, for scorers, and checked."""
+
+    X: Any
+    y: Any
+    weights: Floats | None  # the user's own, without those of classes
+    checked: Checked
+
+
+class Fold:
+    """One split: its training rows are binned by themselves, its held-out rows only scored."""
+
+    def __init__(self, given: Given, split: Split, template: GBFSBase, scorer: Scorer, threads: int) -> None:
+        train, test = split
+        checked = given.checked
+        self.held_out = checked.train.at(test)
+        self._user_X, self._user_y = _safe_indexing(given.X, test), _safe_indexing(given.y, test)
+        self._weights = None if given.weights is None else given.weights[test]
+        self._scorer, self._threads = scorer, threads
+        self.course = Course(template, replace(checked, train=checked.train.at(train), validation=None), threads)
+
+    def rows(self, grid: Grid, verbose: bool, what: str) -> list[Row]:
+        """Results of every value and number of iterations; fits run side by side."""
+        # Numbers of features are one run of selling back, which shares out its own fits.
+        portions = np.split(grid.values, len(grid.values)) if grid.parameter == "mu" else [grid.values]
+        works = [partial(self._run, values, grid) for values in portions[::-1]]  # the smallest mu take longest
+        results = side_by_side(works, self._threads, verbose, what)[::-1]
+        return [row for part in results for row in part]
+
+    def _run(self, values: NDArray[Any], grid: Grid, check: Check | None, threads: int) -> list[Row]:
+        if grid.mu_max:
+            # Without this the largest mu, where all rows buy nothing, would buy in half of the splits.
+            values = values / grid.mu_max * self.course.mu_max
+        by_iterations = self._outcomes(values, grid, check, threads)
+        return [
+            self._row(outcomes[i], **{grid.parameter: value.item()})
+            for i, value in enumerate(values)
+            for outcomes in by_iterations
+        ]
+
+    def _outcomes(self, values: NDArray[Any], grid: Grid, check: Check | None, threads: int) -> list[list[Outcome]]:
+        """For each number of iterations the outcome of every value."""
+        longest = max((t for t in grid.iterations if t is not None), default=None)
+        refitted = grid.parameter != "mu" or self.course.job.refit
+        if refitted:  # what is chosen may depend on the iterations
+            return [self.course.outcomes(grid.parameter, values, check, threads, t) for t in grid.iterations]
+        whole = self.course.outcomes(grid.parameter, values, check, threads, longest)
+        return [
+            [o if t is None else replace(o, model=cut(o.model, t, self.course.job.params.tol)) for o in whole]
+            for t in grid.iterations
+        ]
+
+    def _row(self, outcome: Outcome, **params: Any) -> Row:
+        fitted = self.course.fitted(outcome, **params)
+        model, rows = outcome.model, self.held_out
+        score = self._scorer(fitted, self._user_X, self._user_y, self._weights)
+        task = self.course.task
+        values, best = rows.table.source(model.levels), model.best_iteration
+        loss = model.ensemble.losses_without(values, rows, task.train, task.loss, [], best, 1)[0]
+        return score, fitted.n_features_selected_, fitted.total_cost_, float(loss), model.best_iteration
+
+
+def cut(model: Model, iterations: int, tol: float) -> Model:
+    """The model that a fit of at most so many iterations would have kept."""
+    last = min(iterations, model.n_iterations)
+    if np.isnan(model.curve.validation_loss).all():  # no rows were set aside to judge by
+        return replace(model, best_iteration=last)
+    best, lowest = 0, np.inf
+    for i, loss in enumerate(model.curve.validation_loss[: last + 1]):
+        if loss < lowest - tol:
+            best, lowest = i, loss
+    return replace(model, best_iteration=best)
+
+
+def check_classes(template: GBFSBase, rows: Rows, train: NDArray[np.intp], number: int) -> None:
+    """A class that a training part lacks can't be learned there; with one class left nothing can."""
+    if not is_classifier(template):
+        return
+    part = rows.at(train)
+    seen = np.unique(part.y if part.weights is None else part.y[part.weights > 0])
+    if len(seen) < 2:
+        raise ValueError(
+            f"Split {number} of cv has training rows of one class only. Use a stratified splitter, fewer splits, or "
+            "more rows of the rare classes."
+        )
+
+
+def chosen_index(results: dict[str, Any], rule: str) -> int:
+    """Index of the best mean score, or of the cheapest candidate that is as good for all we know.
+
+    With "1se" those are within one standard error of the best mean score; with "paired" within one standard error of
+    their own difference from the best, split by split: what makes a split hard for all of them does not count.
+    """
+    mean = results["mean_test_score"]
+    scores = split_scores(results)
+    if np.isnan(mean).all():
+        split = int(np.isnan(scores).all(axis=1).argmax())
+        where = "every split" if np.isnan(scores).all() else f"split {split} of cv"
+        raise ValueError(f"The score is NaN on {where}: the scorer can't judge these models there. Give another one.")
+    # Of equal scores the cheaper model wins, then the one with fewer features, then the earlier candidate.
+    order = np.lexsort((results["mean_n_features"], results["mean_price"], -np.nan_to_num(mean, nan=-np.inf)))
+    best = int(order[0])
+    if rule == "min":
+        return best
+    spread = results["se_test_score"][best]
+    if rule == "paired":
+        lost = scores[:, [best]] - scores
+        spread = lost.std(axis=0, ddof=1) / np.sqrt(len(scores)) if len(scores) > 1 else 0.0
+    enough = np.flatnonzero(mean >= mean[best] - spread)
+    order = np.lexsort((-mean[enough], results["mean_n_features"][enough], results["mean_price"][enough]))
+    return int(enough[order[0]])
+
+
+def split_scores(results: dict[str, Any]) -> Floats:
+    """Scores by split and candidate."""
+    return np.array([row for name, row in results.items() if name.startswith("split")])

@@ -1,0 +1,1 @@
+"""One fit: parameters, bins, boosting, the model."""

@@ -1,0 +1,163 @@
+"""Trees as flat arrays, and what they predict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frugalboost import _core
+from frugalboost.losses import BuiltIn, Loss
+from frugalboost.tables.sample import Rows
+
+Floats = NDArray[np.float64]
+SET_BYTES = 32  # a set of bins
+
+
+@dataclass(frozen=True)
+class Ensemble:
+    """All trees in parallel arrays, nodes of a tree breadth first.
+
+    Tree ``t`` owns the nodes ``tree_begin[t]`` to ``tree_begin[t + 1]`` and belongs to output ``t % n_outputs``.
+    """
+
+    start: Floats  # raw prediction before the first tree, one per output
+    tree_begin: NDArray[np.int64]
+    feature: NDArray[np.int32]  # -1: a leaf
+    left: NDArray[np.int32]  # counted from the tree's first node; the right child is the next
+    missing_left: NDArray[np.uint8]
+    threshold: Floats  # x <= threshold goes left
+    value: Floats  # what a leaf adds, learning rate included
+    gain: Floats  # raw gain of a split, prices apart
+    weight: Floats  # total weight of the training rows
+    level_set: NDArray[np.int32]  # number of the set of bins that go left; -1: the threshold decides
+    sets: NDArray[np.uint8]  # SET_BYTES each: bit b % 8 of byte b // 8 is set where bin b goes left
+
+    @classmethod
+    def from_core(cls, grown: _core.Boosted) -> Ensemble:
+        """Take over the trees of one call of the core."""
+        return cls(**{f.name: np.asarray(getattr(grown, f.name)) for f in fields(cls)})
+
+    @property
+    def n_outputs(self) -> int:
+        """Trees in one iteration."""
+        return len(self.start)
+
+    @property
+    def n_iterations(self) -> int:
+        """Iterations of boosting that these trees took."""
+        return (len(self.tree_begin) - 1) // self.n_outputs
+
+    def followed_by(self, later: Ensemble) -> Ensemble:
+        """Return an ensemble of these trees and then the later ones."""
+        arrays = {f.name: np.concatenate([getattr(self, f.name), getattr(later, f.name)]) for f in fields(self)}
+        known = len(self.sets) // SET_BYTES
+        moved = np.where(later.level_set < 0, -1, later.level_set + known).astype(np.int32)
+        arrays["level_set"] = np.concatenate([self.level_set, moved])
+        arrays["start"] = self.start
+        arrays["tree_begin"] = np.concatenate([self.tree_begin, later.tree_begin[1:] + self.tree_begin[-1]])
+        return Ensemble(**arrays)
+
+    def check(self, n_features: int) -> None:
+        """Raise ValueError where the arrays do not describe trees over so many features."""
+        self._walkable().check(n_features)
+
+    def raw(self, X: _core.Source, iterations: int, threads: int) -> Floats:
+        """Return raw predictions, one row per output."""
+        raw = np.repeat(self.start[:, None], X.shape[0], axis=1)
+        _core.add_trees(self._walkable(), X, 0, iterations * self.n_outputs, raw, threads)
+        return raw
+
+    def staged_raw(self, X: _core.Source, iterations: int, threads: int) -> Iterator[Floats]:
+        """Yield raw predictions after each iteration; the same array, changed in place."""
+        raw = np.repeat(self.start[:, None], X.shape[0], axis=1)
+        for i in range(iterations):
+            _core.add_trees(self._walkable(), X, i * self.n_outputs, (i + 1) * self.n_outputs, raw, threads)
+            yield raw
+
+    def path_prices(
+        self,
+        X: _core.Source,
+        rules: Sequence[_core.PriceRule],
+        bought: NDArray[np.int32],
+        paid: Floats,
+        iterations: int,
+        threads: int,
+    ) -> tuple[Floats, Floats]:
+        """Price of the features that each row's paths look at: for each row, and the mean after each iteration."""
+        last = iterations * self.n_outputs
+        rows, means = _core.path_prices(self._walkable(), X, list(rules), bought, paid, last, threads)
+        return np.asarray(rows), np.asarray(means)
+
+    def losses_without(
+        self,
+        X: _core.Source,
+        rows: Rows,
+        fitted: Rows,
+        loss: BuiltIn | Loss,
+        hidden: Sequence[NDArray[np.int32]],
+        iterations: int,
+        threads: int,
+    ) -> Floats:
+        """Mean loss on some rows, and then with each list of features hidden: both ways of a split are then taken.
+
+        ``X`` holds the values of ``rows``; ``fitted`` are the rows of the fit, from which a loss may have found its
+        parameter.
+        """
+        begin = np.concatenate([[0], np.cumsum([len(features) for features in hidden])]).astype(np.int64)
+        items = np.concatenate([np.zeros(0, dtype=np.int32), *hidden]).astype(np.int32)
+        targets = (rows.y, rows.weights, fitted.y, fitted.weights, *_for_core(loss))
+        last = iterations * self.n_outputs
+        losses = _core.losses_without(self._walkable(), self.weight, X, *targets, begin, items, last, threads)
+        return np.asarray(losses)
+
+    def loss_curve(self, X: _core.Source, rows: Rows, fitted: Rows, loss: BuiltIn | Loss, threads: int) -> Floats:
+        """Mean loss on some rows before the first iteration and after each."""
+        targets = (rows.y, rows.weights, fitted.y, fitted.weights, *_for_core(loss))
+        start = np.repeat(self.start[:, None], len(rows), axis=1)
+        curve = [_core.mean_loss(start, *targets, threads)]
+        for raw in self.staged_raw(X, self.n_iterations, threads):
+            curve.append(_core.mean_loss(raw, *targets, threads))
+        return np.array(curve)
+
+    def feature_gains(self, n_features: int, iterations: int) -> Floats:
+        """Sum of the raw gains of every feature's splits."""
+        nodes = slice(0, self.tree_begin[iterations * self.n_outputs])
+        feature, gain = self.feature[nodes], self.gain[nodes]
+        split = np.flatnonzero(feature >= 0)
+        split = split[np.argsort(gain[split], kind="stable")]  # the order of classes must not round the sums
+        gains: Floats = np.bincount(feature[split], weights=gain[split], minlength=n_features).astype(np.float64)
+        return gains
+
+    def gain_shares(self, n_features: int, iterations: int) -> Floats:
+        """The same as shares of the sum over all features; zeros where nothing is split."""
+        largest = float(np.max(self.gain[: self.tree_begin[iterations * self.n_outputs]], initial=0.0))
+        # As multiples of the largest gain sums can neither overflow nor vanish.
+        if 0 < largest < np.inf:
+            relative = self.gain / largest
+        elif largest > 0:
+            relative = np.isinf(self.gain).astype(np.float64)
+        else:
+            relative = np.ones_like(self.gain)
+        gains = replace(self, gain=relative).feature_gains(n_features, iterations)
+        return gains / (gains.sum() or 1.0)
+
+    def _walkable(self) -> _core.Trees:
+        return _core.Trees(
+            self.start,
+            self.tree_begin,
+            self.feature,
+            self.left,
+            self.missing_left,
+            self.threshold,
+            self.value,
+            self.level_set,
+            self.sets,
+        )
+
+
+def _for_core(loss: BuiltIn | Loss) -> tuple[str | Loss, float]:
+    """A loss as the core takes it: name and parameter, or the object itself."""
+    return (loss.name, loss.parameter) if isinstance(loss, BuiltIn) else (loss, np.nan)

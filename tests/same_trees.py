@@ -1,0 +1,41 @@
+"""A fitted estimator held to the oracle, number by number."""
+
+import numpy as np
+import pytest
+import reference
+
+
+def _set_of(trees, node):
+    """Bins that go left, or None where a threshold decides."""
+    if trees.level_set[node] < 0:
+        return None
+    bits = np.unpackbits(trees.sets[32 * trees.level_set[node] :][:32], bitorder="little")
+    return set(np.flatnonzero(bits).tolist())
+
+
+def assert_same(core, expected, X):
+    trees = core._model.ensemble
+    roots = [root for iteration in expected.trees for root in iteration]
+    assert len(trees.tree_begin) - 1 == len(roots)
+    np.testing.assert_array_equal(trees.start, expected.start)
+    for t, root in enumerate(roots):
+        nodes = reference.breadth_first(root)
+        own = slice(trees.tree_begin[t], trees.tree_begin[t + 1])
+        np.testing.assert_array_equal(trees.feature[own], [n.feature for n in nodes])
+        split = trees.feature[own] >= 0
+        ours = [_set_of(trees, i) for i in range(own.start, own.stop)]
+        assert ours == [None if n.levels_left is None else set(n.levels_left) for n in nodes]
+        for name in ("threshold", "missing_left", "gain", "value"):
+            ours = getattr(trees, name)[own]
+            np.testing.assert_array_equal(ours[split], [getattr(n, name) for n in nodes if n.children])
+            np.testing.assert_array_equal(ours[~split], [getattr(n, name) for n in nodes if not n.children])
+    bought = core.history_["bought"][1:]
+    assert bought == [[f for f, _ in p] for p in expected.purchases]
+    assert core.history_["raw_gain"][1:] == [[g for _, g in p] for p in expected.purchases]
+    assert list(core.selected_features_) == list(expected.owned)
+    assert core.total_cost_ == pytest.approx(sum(expected.owned.values()))
+    assert core.stop_reason_ == ("converged" if expected.converged else "max_iter")
+    np.testing.assert_allclose(core.history_["train_loss"], expected.train_loss, rtol=1e-9, atol=1e-12)
+    assert core.mu_max_ == pytest.approx(expected.mu_max, rel=1e-12)
+    raw = np.atleast_2d(core._raw(X).T)
+    np.testing.assert_array_equal(raw, reference.predict_raw(expected, X))

@@ -1,0 +1,132 @@
+"""Thresholds and bins against a naive twin."""
+
+import numpy as np
+import pytest
+import reference
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from frugalboost import _core
+from frugalboost.tables import Plain
+from frugalboost.training.binning import Thresholds
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 255), st.booleans())
+def test_thresholds_agree_with_the_reference(seed, max_bins, weighted):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 2000))
+    column = [rng.normal(size=n), rng.integers(0, 300, n) / 7.0, np.exp(5 * rng.normal(size=n)), rng.zipf(1.5, n) * 1.0]
+    column = column[int(rng.integers(4))]
+    column[rng.random(n) < 0.3] = 0.0
+    column[rng.random(n) < 0.05] = np.nan
+    weights = rng.integers(1, 5, n).astype(float) if weighted else None
+    found = Thresholds.find(Plain(column[:, None]), weights, max_bins, 1)
+    units, _ = reference.weight_units(weights, n)
+    np.testing.assert_array_equal(found.cuts, reference.cut_points(column, units, max_bins))
+    assert len(found.cuts) < max_bins
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_bins_are_where_the_thresholds_say(order):
+    rng = np.random.default_rng(0)
+    X = np.asarray(rng.normal(size=(1000, 11)), order=order)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    found = Thresholds.find(Plain(X), None, 20, 2)
+    stored = np.asarray(found.bin(Plain(X), 2).bytes).reshape(2, 1000, 8)
+    for c in range(11):
+        cuts = found.cuts[found.offsets[c] : found.offsets[c + 1]]
+        naive = [len(cuts) + 1 if np.isnan(v) else sum(v > cut for cut in cuts) for v in X[:, c]]
+        np.testing.assert_array_equal(stored[c // 8, :, c % 8], naive)
+
+
+def test_long_columns_are_sorted_by_their_digits():
+    """Above 4096 rows another sort runs; negative, tiny, huge and equal numbers, and both zeros."""
+    rng = np.random.default_rng(0)
+    n = 10_000
+    columns = [
+        rng.normal(size=n),
+        np.exp(100 * rng.normal(size=n)) * rng.choice([-1, 1], n),
+        rng.integers(-3, 3, n) * 1.0,
+    ]
+    columns.append(np.where(rng.random(n) < 0.5, -0.0, 0.0))
+    columns.append(rng.normal(size=n).astype(np.float32).astype(float))
+    X = np.column_stack(columns)
+    X[rng.random(X.shape) < 0.01] = np.nan
+    found = Thresholds.find(Plain(X), None, 255, 2)
+    for c in range(X.shape[1]):
+        expected = reference.cut_points(X[:, c], [1] * n, 255)
+        np.testing.assert_array_equal(found.cuts[found.offsets[c] : found.offsets[c + 1]], expected)
+
+
+def test_few_values_get_a_bin_each_and_many_get_even_bins():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(0, 200, 5000), np.zeros(5000), rng.normal(size=5000)]).astype(float)
+    found = Thresholds.find(Plain(X), None, 255, 1)
+    counts = np.diff(found.offsets)
+    assert list(counts) == [199, 0, 254]
+    np.testing.assert_array_equal(found.cuts[:199], np.arange(199) + 0.5)
+    inside = np.histogram(X[:, 2], bins=np.concatenate([[-np.inf], found.cuts[199:], [np.inf]]))[0]
+    assert inside.min() >= 15
+    assert inside.max() <= 25
+
+
+def test_heavy_values_stand_alone():
+    values = np.concatenate([np.zeros(900), np.arange(1, 101)])
+    found = Thresholds.find(Plain(values[:, None]), None, 11, 1)
+    assert found.cuts[0] == 0.5
+    np.testing.assert_array_equal(np.diff(found.cuts), 10)
+
+
+def cells_of(column, units, most):
+    """Values as cells (low, high, mass): the fewest low bits of the ordered integers are left out that are needed."""
+    keys = [int.from_bytes(np.float64(v + 0.0).tobytes(), "little") for v in column]
+    keys = [k ^ (2**64 - 1) if k >> 63 else k | 2**63 for k in keys]
+    left_out = 0
+    while len({k >> left_out for k in keys}) > most:
+        left_out += 1
+    cells = {}
+    for k, v, u in zip(keys, column.tolist(), units):
+        low, high, mass = cells.get(k >> left_out, (v, v, 0))
+        cells[k >> left_out] = (min(low, v), max(high, v), mass + u)
+    return [cells[k] for k in sorted(cells)]
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([2, 5, 40, 300]), st.booleans())
+def test_summaries_do_not_depend_on_batches(seed, most, weighted):
+    """Few cells, so that columns of few values need them too; a naive twin, and parts of any size in any order."""
+    rng = np.random.default_rng(seed)
+    n, max_bins = int(rng.integers(2, 400)), int(rng.integers(2, max(3, min(most, 255))))
+    kinds = [rng.normal(size=n), rng.integers(-9, 9, n) / 4, 1e9 + rng.random(n), np.exp(40 * rng.normal(size=n))]
+    column = kinds[int(rng.integers(4))] * rng.choice([-1, 1])
+    weights = rng.integers(1, 5, n).astype(float) if weighted else None
+    found = Thresholds.find(Plain(column[:, None]), weights, max_bins, 1, most)
+    units, shift = reference.weight_units(weights, n)
+    cells = cells_of(column, units, most)
+    ends = range(len(cells) - 1)
+    if len(cells) > max_bins:
+        ends = reference._equal_weight_bins([mass for _, _, mass in cells], max_bins)
+    expected = []
+    for i in ends:
+        a, b = cells[i][1], cells[i + 1][0]
+        middle = 0.5 * a + 0.5 * b
+        expected.append(middle if a <= middle < b else a)
+    np.testing.assert_array_equal(found.cuts, expected)
+    for step in (1, 7, 150):
+        finder = _core.ThresholdFinder(1, most)
+        for i in rng.permutation(range(0, n, step)):
+            part = np.ascontiguousarray(column[i : i + step, None])
+            finder.add(_core.Table(part), None if weights is None else weights[i : i + step], shift, 2)
+        np.testing.assert_array_equal(finder.thresholds(max_bins, 2)[0], expected)
+
+
+@pytest.mark.large
+def test_many_distinct_values_are_summarised_closely():
+    """A million values have more than 32,768 cells; bins still hold about equal weight."""
+    rng = np.random.default_rng(0)
+    for values in (rng.normal(size=200_000), 1.7e9 + 1e5 * rng.random(200_000), np.exp(5 * rng.normal(size=200_000))):
+        found = Thresholds.find(Plain(values[:, None]), None, 255, 2)
+        inside = np.diff(np.searchsorted(np.sort(values), found.cuts, side="right"), prepend=0)
+        assert len(found.cuts) == 254
+        assert inside.min() > 0.85 * 200_000 / 255
+        assert inside.max() < 1.15 * 200_000 / 255
