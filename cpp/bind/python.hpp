@@ -68,20 +68,23 @@ Lists lists_of(const Longs& begin, const Ints& items, size_t size, size_t limit)
 std::vector<std::unique_ptr<PriceRule>> copies_of(const std::vector<const PriceRule*>& rules);
 
 // A built-in loss by name, or an object with the methods of one.
-std::unique_ptr<Loss> loss_of(const nb::object& loss, int outputs, double parameter);
+std::unique_ptr<Loss> loss_of(const nb::object& loss, size_t outputs, double parameter);
 
 // A target with its weights, held in one place.
 struct PyTarget {
   Weights weights;
   Target sample;
   PyTarget(const Doubles& y, const std::optional<Doubles>& w)
-      : weights(Weights::from(w ? span_of<double>(*w) : std::span<const double>(), y.size())),
-        sample{span_of<double>(y), &weights} {}
+      : weights(Weights::from(w ? span_of<double>(*w) : std::span<const double>(), y.size(), w.has_value())),
+        sample{span_of<double>(y), &weights} {
+    if (w && w->size() != y.size()) throw std::invalid_argument("y and sample_weight differ in length.");
+  }
 };
 
 // The doors, one for each noun.
 void bind_tables(nb::module_& m);
 void bind_prices(nb::module_& m);
+void bind_engine(nb::module_& m);
 void bind_boosting(nb::module_& m);
 void bind_predict(nb::module_& m);
 

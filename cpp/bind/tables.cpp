@@ -239,8 +239,8 @@ void bind_tables(nb::module_& m) {
            "begins"_a, "By column: values, their rows, and where each column begins.");
   m.def(
       "weight_shift",
-      [](const Doubles& weights) { return Weights::from(span_of<double>(weights), weights.size()).shift; }, "weights"_a,
-      "The grid that all weights of a table are put on: weight = unit / 2^shift.");
+      [](const Doubles& weights) { return Weights::from(span_of<double>(weights), weights.size(), true).shift; },
+      "weights"_a, "The grid that all weights of a table are put on: weight = unit / 2^shift.");
   nb::class_<ThresholdFinder>(m, "ThresholdFinder")
       .def(
           "__init__",

@@ -9,9 +9,9 @@
 #include "data/sparse.hpp"
 #include "data/summary.hpp"
 #include "data/table.hpp"
-#include "data/types.hpp"
 #include "support/fixed_point.hpp"
 #include "support/threads.hpp"
+#include "support/types.hpp"
 
 namespace frugal {
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frugalboost import _core
+from frugalboost import _core, engines
 from frugalboost.costs import Resolved, resolve
 from frugalboost.losses import BuiltIn, Loss
 from frugalboost.tables import Levels
@@ -44,6 +44,32 @@ class Curve:
 
 
 @dataclass(frozen=True)
+class Draw:
+    """Where the draw of features that trees may buy stands, so that a continued fit draws as one long fit would."""
+
+    iterations: int
+    last_look: int  # the iteration in which all features were compared last
+    bought_then: int  # features owned then
+    look_at_all: bool  # the next iteration compares all
+    gains: Floats  # of all features, in that look
+
+    @classmethod
+    def from_core(cls, draw: _core.DrawState) -> Draw | None:
+        """None where all features are on offer."""
+        gains = np.asarray(draw.gains)
+        if not len(gains):
+            return None
+        return cls(draw.iterations, draw.last_look, draw.bought_then, draw.look_at_all, gains)
+
+    def to_core(self) -> _core.DrawState:
+        """The same for the core."""
+        draw = _core.DrawState()
+        for name in ("iterations", "last_look", "bought_then", "look_at_all", "gains"):
+            setattr(draw, name, getattr(self, name))
+        return draw
+
+
+@dataclass(frozen=True)
 class Model:
     """Everything that boosting leaves behind."""
 
@@ -56,6 +82,7 @@ class Model:
     best_iteration: int
     ending: str  # "max_iter", "converged" or "early_stopping"
     levels: Mapping[int, Levels] = field(default_factory=dict)  # of the categorical features
+    draw: Draw | None = None  # None: all features were on offer, or it is not known
 
     @property
     def n_iterations(self) -> int:
@@ -102,21 +129,15 @@ def boost(
     task: Task, previous: Model | None, observer: Observer | None, threads: int, start: Floats | None = None
 ) -> Model:
     """Grow trees for a task, going on from an earlier model, or from raw start values, where they are given."""
-    validation = task.validation
+    params = task.params.to_core()
+    train, validation = _engine_rows(task, previous, threads, start)
+    engine = engines.make_engine(train, validation, task.loss, task.outputs, params, threads)
     grown = _core.boost(
-        X=task.binned,
-        y=task.train.y,
-        weights=task.train.weights,
-        X_val=task.binned_validation,
-        y_val=None if validation is None else validation.y,
-        weights_val=None if validation is None else validation.weights,
-        loss=task.loss.name if isinstance(task.loss, BuiltIn) else task.loss,
-        loss_parameter=task.loss.parameter if isinstance(task.loss, BuiltIn) else np.nan,
-        outputs=task.outputs,
+        engine=engine,
         rules=list(task.costs.rules),
         budget=task.budget,
-        params=task.params.to_core(),
-        progress=_progress(previous, task, threads) if start is None else _beginning(start, task),
+        params=params,
+        progress=_progress(previous, task) if start is None else _beginning(start),
         observer=observer,
         threads=threads,
     )
@@ -134,26 +155,40 @@ def priced(model: Model, task: Task, threads: int) -> Model:
     return replace(model, curve=replace(model.curve, prediction_cost=np.concatenate([[0.0], means])))
 
 
-def _progress(previous: Model | None, task: Task, threads: int) -> _core.Progress:
+def _engine_rows(
+    task: Task, previous: Model | None, threads: int, start: Floats | None
+) -> tuple[engines.EngineRows, engines.EngineRows | None]:
+    """Both samples, with the raw predictions that boosting goes on from."""
+
+    def rows(sample: Rows, binned: _core.BinnedMatrix) -> engines.EngineRows:
+        raw = None
+        if start is not None:
+            raw = np.repeat(start, len(sample))
+        elif previous is not None:
+            trees = previous.ensemble
+            raw = trees.raw(_values(task, sample, binned), previous.n_iterations, threads).ravel()
+        return engines.EngineRows(binned, sample.y, sample.weights, raw)
+
+    if task.validation is None:
+        return rows(task.train, task.binned), None
+    assert task.binned_validation is not None
+    return rows(task.train, task.binned), rows(task.validation, task.binned_validation)
+
+
+def _progress(previous: Model | None, task: Task) -> _core.Progress:
     """Tell the core where an earlier fit stopped."""
     progress = _core.Progress()
     if previous is None:
         return progress
-    trees, iterations = previous.ensemble, previous.n_iterations
-    progress.iterations = iterations
-    progress.start = trees.start.tolist()
+    progress.iterations = previous.n_iterations
+    progress.start = previous.ensemble.start.tolist()
     progress.features = previous.purchases.feature.tolist()
     progress.prices = previous.purchases.price.tolist()
     progress.gains = previous.purchases.gain.tolist()
-    raw = trees.raw(_values(task, task.train, task.binned), iterations, threads).ravel()
-    raw_val = None
-    if task.validation is not None:
-        assert task.binned_validation is not None
-        values = _values(task, task.validation, task.binned_validation)
-        raw_val = trees.raw(values, iterations, threads).ravel()
-        if not np.isnan(previous.curve.validation_loss).any():
-            progress.validation_losses = previous.curve.validation_loss.tolist()
-    progress.set_raw(raw, raw_val)
+    if task.validation is not None and not np.isnan(previous.curve.validation_loss).any():
+        progress.validation_losses = previous.curve.validation_loss.tolist()
+    if previous.draw is not None:
+        progress.draw = previous.draw.to_core()
     return progress
 
 
@@ -162,12 +197,10 @@ def _values(task: Task, rows: Rows, binned: _core.BinnedMatrix) -> _core.Source:
     return binned if task.same_bins else rows.table.source(task.levels)
 
 
-def _beginning(start: Floats, task: Task) -> _core.Progress:
+def _beginning(start: Floats) -> _core.Progress:
     """Tell the core where to begin."""
     progress = _core.Progress()
     progress.start = start.tolist()
-    validation = None if task.validation is None else np.repeat(start, len(task.validation))
-    progress.set_raw(np.repeat(start, len(task.train)), validation)
     return progress
 
 
@@ -201,4 +234,5 @@ def _joined(previous: Model | None, grown: _core.Boosted, task: Task) -> Model:
         best_iteration=grown.best_iteration,
         ending=grown.ending.name,
         levels=task.levels,
+        draw=Draw.from_core(grown.draw),
     )
