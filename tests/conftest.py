@@ -1,17 +1,38 @@
 """What tests share: hypothesis profiles, and real data where its folder exists."""
 
 import os
+import sys
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+
+from frugalboost import engines
 
 settings.register_profile(
     "default", max_examples=200, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
 )
 settings.register_profile("thorough", max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck))
 settings.load_profile(os.environ.get("FRUGALBOOST_HYPOTHESIS", "default"))
+
+
+def pytest_addoption(parser):
+    parser.addoption("--engine", choices=("cpu", "naive"), default="cpu", help="what fits run on")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _chosen_engine(request):
+    """``pytest --engine naive tests/engine`` runs what the fast engine must pass on the plain one."""
+    if request.config.getoption("--engine") == "cpu":
+        yield
+        return
+    sys.path.insert(0, str(Path(__file__).parent / "engine"))
+    from naive_engine import NaiveEngine
+
+    with mock.patch.object(engines, "make_engine", NaiveEngine):
+        yield
 
 
 def data_folder() -> Path | None:

@@ -94,10 +94,8 @@ def weight_units(weights, n):
     """Weights as integers and their exponent; without weights every row counts 1."""
     if weights is None:
         return [1] * n, 0
-    total = 0.0
-    for w in weights:
-        total += float(w)
-    shift = WEIGHT_BITS - frexp(total)[1]
+    fine, fine_shift = integers(np.asarray(weights, dtype=float), LEAF_BITS)
+    shift = WEIGHT_BITS - frexp(ldexp(float(sum(fine)), -fine_shift))[1]
     return [int(v) for v in np.rint(np.ldexp(np.asarray(weights, dtype=float), shift))], shift
 
 

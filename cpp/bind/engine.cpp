@@ -1,8 +1,6 @@
 // The engine of this machine in Python: boosting runs on it, and tests hold each of its steps to plain twins.
 #include "bind/engine.hpp"
 
-#include <nanobind/stl/shared_ptr.h>
-
 #include "bind/codec.hpp"
 
 namespace frugal {
@@ -15,15 +13,6 @@ PySample::PySample(const BinnedMatrix& binned, const Doubles& target, const std:
   if (y.size() != binned.rows()) throw std::invalid_argument("X and y differ in length.");
   if (w && w->size() != y.size()) throw std::invalid_argument("y and sample_weight differ in length.");
 }
-
-namespace {
-
-bool pressed_stop() {
-  nb::gil_scoped_acquire lock;
-  return PyErr_CheckSignals() != 0;
-}
-
-}  // namespace
 
 PyCpuEngine::PyCpuEngine(const Rows& train, const std::optional<Rows>& validation, std::unique_ptr<Loss> loss,
                          const EngineOptions& options, int threads, std::shared_ptr<ThreadPart> part)
@@ -206,9 +195,6 @@ void bind_steps(nb::class_<PyCpuEngine>& c) {
 }  // namespace
 
 void bind_engine(nb::module_& m) {
-  nb::class_<ThreadPart>(m, "ThreadPart").def("leave", &ThreadPart::leave, "Let the other parts go.");
-  m.def("thread_parts", &thread_parts, "parts"_a,
-        "Parts of a table in threads of this process, which add up together.");
   nb::class_<PyCpuEngine> engine(m, "CpuEngine", "Computes all that is as long as the table, on this machine's cores.");
   engine.def("__init__", &make, "X"_a, "y"_a, "weights"_a.none(), "raw"_a.none(), "X_val"_a.none(), "y_val"_a.none(),
              "weights_val"_a.none(), "raw_val"_a.none(), "loss"_a, "loss_parameter"_a, "outputs"_a,

@@ -6,6 +6,7 @@ NB_MODULE(_core, m) {
   using namespace frugal;
   m.doc() = "The compiled core of frugalboost.";
   nb::set_leak_warnings(false);  // a traceback that lives until exit is the user's business, not a leak
+  bind_parts(m);
   bind_tables(m);
   bind_prices(m);
   bind_engine(m);

@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -15,6 +16,7 @@
 #include "data/table.hpp"
 #include "loss/losses.hpp"
 #include "price/prices.hpp"
+#include "support/thread_parts.hpp"
 #include "support/threads.hpp"
 
 namespace frugal {
@@ -47,17 +49,26 @@ inline std::vector<double> vector_of(const Doubles& a) {
 }
 
 // Runs work without the interpreter lock; a pending Ctrl-C ends it and is raised in Python.
+inline bool pressed_stop() {
+  nb::gil_scoped_acquire lock;
+  return PyErr_CheckSignals() != 0;
+}
+
+// Where the rows are a part of a table, an error here ends the others too.
+using Part = std::shared_ptr<ThreadPart>;
+
 template <class Work>
-auto without_lock(int threads, const Work& work) {
-  Context context(threads, [] {
-    nb::gil_scoped_acquire lock;
-    return PyErr_CheckSignals() != 0;
-  });
+auto without_lock(int threads, const Work& work, const Part& part = nullptr) {
+  Context context(threads, pressed_stop, part ? static_cast<Together&>(*part) : alone());
   try {
     nb::gil_scoped_release release;
     return work(context);
   } catch (const Interrupted&) {
+    if (part) part->leave();
     throw nb::python_error();
+  } catch (...) {
+    if (part) part->leave();
+    throw;
   }
 }
 
@@ -82,6 +93,7 @@ struct PyTarget {
 };
 
 // The doors, one for each noun.
+void bind_parts(nb::module_& m);
 void bind_tables(nb::module_& m);
 void bind_prices(nb::module_& m);
 void bind_engine(nb::module_& m);

@@ -15,7 +15,7 @@ double most_gain(const NodeSums& node, const GradientFacts& gradients, int weigh
 
 // An infinite move leaves nothing of what was known.
 void RootBounds::begin_trees(Engine& engine) {
-  outputs_.resize(engine.outputs());
+  outputs_.resize(engine.outputs(), {0.0, std::vector<double>(columns_, kInfinity)});
   for (size_t k = 0; k < outputs_.size(); ++k) {
     const double move = engine.gradient_move(k);
     if (move < kInfinity) {

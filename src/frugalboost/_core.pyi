@@ -8,6 +8,27 @@ import numpy
 from numpy.typing import NDArray
 
 
+class ThreadPart:
+    """A part of a table, and its way to the others."""
+
+    @property
+    def part(self) -> int: ...
+
+    @property
+    def parts(self) -> int: ...
+
+    def leave(self) -> None:
+        """Let the other parts go: they stop with an error."""
+
+    def sum(self, values: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+        """Replace whole numbers by their sums over all parts."""
+
+    def gather(self, own: bytes) -> list[bytes]:
+        """What each part gave, in order."""
+
+def thread_parts(parts: int) -> list[ThreadPart]:
+    """Parts of a table in threads of this process, which add up together."""
+
 class Source:
     @property
     def shape(self) -> tuple[int, int]: ...
@@ -23,7 +44,7 @@ class SparseTable(Source):
     def __init__(self, rows: int, columns: int, values: Annotated[NDArray, dict(shape=(None,), device='cpu', writable=False)], indices: Annotated[NDArray, dict(shape=(None,), device='cpu', writable=False)], begins: Annotated[NDArray, dict(shape=(None,), device='cpu', writable=False)]) -> None:
         """By column: values, their rows, and where each column begins."""
 
-def weight_shift(weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int:
+def weight_shift(weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], part: ThreadPart | None = None) -> int:
     """
     The grid that all weights of a table are put on: weight = unit / 2^shift.
     """
@@ -36,6 +57,9 @@ class ThresholdFinder:
 
     @overload
     def add(self, X: SparseTable, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, shift: int, threads: int) -> None: ...
+
+    def add_parts(self, part: ThreadPart) -> None:
+        """Take over what other parts of the table have added."""
 
     def thresholds(self, max_bins: int, threads: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
         """Thresholds between the bins of every column: (cuts, offsets)."""
@@ -53,12 +77,12 @@ class BinnedMatrix(Source):
         """Room for so many rows, to be filled."""
 
     @overload
-    def __init__(self, X: SparseTable, cuts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], categorical: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> None: ...
+    def __init__(self, X: SparseTable, cuts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], categorical: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int, part: ThreadPart | None = None) -> None: ...
 
     def fill(self, batch: Table, places: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> None:
         """Bin some rows: row i becomes row places[i]; negative: left out."""
 
-    def list_sparse(self, threads: int) -> None:
+    def list_sparse(self, threads: int, part: ThreadPart | None = None) -> None:
         """
         After all rows were filled in: list columns in which nearly all rows have the same bin.
         """
@@ -67,6 +91,16 @@ class BinnedMatrix(Source):
         """
         Some columns and rows, None for all; the same as binning that part of the table.
         """
+
+    def bins(self, column: int) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
+        """
+        The bin of every row; that of missing values has the number of all others.
+        """
+
+    def cuts(self, column: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """The thresholds between its bins."""
+
+    def is_categorical(self, column: int) -> bool: ...
 
     @property
     def bytes(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,), writable=False)]:
@@ -101,13 +135,6 @@ def buy_all(rules: Sequence[PriceRule], features: Annotated[NDArray[numpy.int32]
     """
     Buy features one after another: (features, prices); those that can't be had are left out.
     """
-
-class ThreadPart:
-    def leave(self) -> None:
-        """Let the other parts go."""
-
-def thread_parts(parts: int) -> list[ThreadPart]:
-    """Parts of a table in threads of this process, which add up together."""
 
 class CpuEngine:
     """Computes all that is as long as the table, on this machine's cores."""

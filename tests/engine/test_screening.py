@@ -188,9 +188,9 @@ def at_its_price(**more):
 
 
 def bins_of(X, y):
-    with mock.patch.object(_core, "boost", wraps=_core.boost) as boost:
+    with mock.patch.object(_core, "CpuEngine", wraps=_core.CpuEngine) as engine:
         at_its_price(screening="off").fit(X, y)
-    return boost.call_args.kwargs["X"]
+    return engine.call_args.kwargs["X"]
 
 
 # Tables on which the sample, when it was the same for all of 100,000 rows, had none of the rare rows among those that a
