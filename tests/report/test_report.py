@@ -168,7 +168,7 @@ def test_categories_and_sparse_tables():
     assert root["text"] in ("is a, c", "is b, d")
     dense = rng.normal(size=(80, 5)) * (rng.random((80, 5)) < 0.5)
     sparse_model = GBFSRegressor(max_iter=5, min_samples_leaf=5).fit(sparse.csr_matrix(dense), dense[:, 2])
-    assert sparse_model.report(sparse.csr_matrix(dense), dense[:, 2]).contents["names"][0] == "column 2"
+    assert sparse_model.report(sparse.csr_matrix(dense), dense[:, 2]).contents["names"][0] == "x2"
 
 
 def test_a_generator_of_splits_is_refused(cancer):

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frugalboost.files.format import ModelFileError
-from frugalboost.training.boosting import Curve, Model, Purchases
 from frugalboost.training.ensemble import SET_BYTES, Ensemble
+from frugalboost.training.model import Curve, Model, Purchases
 
 ENDINGS = ("max_iter", "converged", "early_stopping")
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from frugalboost import _core
 from frugalboost.costs import Resolved
-from frugalboost.training.boosting import Task
+from frugalboost.training.task import FitTask
 
 Floats = NDArray[np.float64]
 Columns = NDArray[np.int64]
@@ -29,7 +29,7 @@ class Bill:
     prices: Floats
 
     @classmethod
-    def of(cls, task: Task, orders: Sequence[NDArray[np.integer[Any]]]) -> Self:
+    def of(cls, task: FitTask, orders: Sequence[NDArray[np.integer[Any]]]) -> Self:
         """Buy columns in the first order in which all of them can be had within the task's budget.
 
         After the orders given, which hold the same columns, the cheapest one at each step is tried, then those first
@@ -44,7 +44,7 @@ class Bill:
         return bills[0]
 
     @classmethod
-    def in_order(cls, task: Task, order: NDArray[np.integer[Any]], cheapest_first: bool = False) -> Self:
+    def in_order(cls, task: FitTask, order: NDArray[np.integer[Any]], cheapest_first: bool = False) -> Self:
         """Buy columns as far as possible in this order; what the budget does not allow is left out."""
         had, prices = _core.buy_all(list(task.costs.rules), order.astype(np.int32), task.budget, cheapest_first)
         return cls(np.asarray(had).astype(np.int64), np.asarray(prices))
@@ -65,7 +65,7 @@ def _ways(costs: Resolved, orders: Sequence[NDArray[np.integer[Any]]]) -> list[t
     return ways
 
 
-def affordable(task: Task, order: Sequence[int]) -> bool:
+def affordable(task: FitTask, order: Sequence[int]) -> bool:
     """Whether columns can be bought in just this order within the budget."""
     wanted = np.array(order, dtype=np.int64)
     return bool(np.isinf(task.budget)) or np.array_equal(Bill.in_order(task, wanted).order, wanted)

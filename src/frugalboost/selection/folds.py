@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
+from frugalboost.tables.targets import by_appearance
+
 Places = NDArray[np.int64]
-
-
-def by_appearance(y: NDArray[Any]) -> Places:
-    """Return the number of each row's class, classes in the order of their first rows: their names decide nothing."""
-    _, first, codes = np.unique(y, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[codes]
 
 
 def in_order(y: NDArray[np.float64], shuffled: Places, outputs: int) -> Places:
@@ -22,7 +16,7 @@ def in_order(y: NDArray[np.float64], shuffled: Places, outputs: int) -> Places:
     return shuffled[np.argsort((by_appearance(y) if classes else y)[shuffled], kind="stable")]
 
 
-def deal(
+def stratified_folds(
     y: NDArray[np.float64], outputs: int, folds: int, seed: int, most: int | None = None
 ) -> list[tuple[Places, Places]]:
     """Return training and held-out rows of each fold, at most so many rows in all.

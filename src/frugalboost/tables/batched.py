@@ -16,6 +16,7 @@ from frugalboost.tables.kinds import Places, Table
 from frugalboost.tables.levels import Levels, Vocabulary
 from frugalboost.tables.sources import Batch, Batches
 
+MOST_CELLS = 2**15  # of a column's summary; where it has more distinct values, neighbours are taken together
 Check = Callable[[Any, int], Table]  # a batch's table and its number, checked against the first one
 
 
@@ -79,8 +80,7 @@ class Batched(Table):
         self.vocabulary = stream.vocabulary
         self.shape = (stream.shape[0] if rows is None else len(rows), stream.shape[1])
 
-    def take(self, rows: Places) -> Batched:
-        """Some of the rows, in the order given."""
+    def _rows_at(self, rows: Places) -> Batched:
         wanted = rows.astype(np.int64)
         return Batched(self._stream, wanted if self._rows is None else self._rows[wanted])
 

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from frugalboost import _core
 from frugalboost.tables import Levels, Listed, Table
+from frugalboost.tables.batched import MOST_CELLS
 
 Floats = NDArray[np.float64]
-
-MOST_CELLS = 2**15  # of a column's summary; where it has more distinct values, neighbours are taken together
 
 
 @dataclass(frozen=True)

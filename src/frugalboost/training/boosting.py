@@ -2,104 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from frugalboost import _core
-from frugalboost.costs import Resolved, resolve
-from frugalboost.losses import BuiltIn, Loss
-from frugalboost.tables import Levels
-from frugalboost.tables.sample import Rows
+from frugalboost.losses import BuiltIn
+from frugalboost.tables.sample import Sample
 from frugalboost.training.ensemble import Ensemble
-from frugalboost.training.params import Params
+from frugalboost.training.model import Curve, Model, Purchases
+from frugalboost.training.task import FitTask
 
 Floats = NDArray[np.float64]
 Observer = Callable[[int, float, float, int, float], None]
 PRICED_CELLS = 2e6  # so many cells of the table, at most 200 rows, are asked what a prediction costs
 
 
-@dataclass(frozen=True)
-class Purchases:
-    """What was bought, in order."""
-
-    feature: NDArray[np.int32]
-    price: Floats
-    gain: Floats  # raw gain of the split that bought it
-    iteration: NDArray[np.int32]  # counted from 1
-
-
-@dataclass(frozen=True)
-class Curve:
-    """The state after each iteration; entry 0 is the start value alone."""
-
-    train_loss: Floats
-    validation_loss: Floats  # NaN: no validation rows
-    n_features: NDArray[np.int32]
-    cost: Floats
-    prediction_cost: Floats  # NaN: prices were not given
-
-
-@dataclass(frozen=True)
-class Model:
-    """Everything that boosting leaves behind."""
-
-    ensemble: Ensemble
-    purchases: Purchases
-    curve: Curve
-    prices: Floats  # of all features, before anything was bought
-    impurity: float
-    mu_max: float  # in the unit given
-    best_iteration: int
-    ending: str  # "max_iter", "converged" or "early_stopping"
-    levels: Mapping[int, Levels] = field(default_factory=dict)  # of the categorical features
-
-    @property
-    def n_iterations(self) -> int:
-        """Iterations that were run, the best one or not."""
-        return self.ensemble.n_iterations
-
-    def paid_prices(self) -> Floats:
-        """What was paid for a feature, or its price at the start where it was not bought."""
-        prices = self.prices.copy()
-        prices[self.purchases.feature] = self.purchases.price
-        return prices
-
-    def path_prices(self, X: _core.Source, costs: Resolved, iterations: int, threads: int) -> tuple[Floats, Floats]:
-        """What predictions cost when a feature is fetched once a path looks at it: by row, and means by iteration."""
-        bought, rules = self.purchases, costs.rules
-        if any(isinstance(rule, _core.CallablePrices) for rule in rules):
-            # A function would be called for every set of features that a row looks at: prices as they were paid.
-            rules = resolve(self.paid_prices(), len(self.prices), None).rules
-        return self.ensemble.path_prices(X, rules, bought.feature, bought.price, iterations, threads)
-
-    def bought_until(self, iteration: int) -> NDArray[np.int32]:
-        """Features owned after so many iterations, in order of purchase."""
-        return self.purchases.feature[self.purchases.iteration <= iteration]
-
-
-@dataclass(frozen=True)
-class Task:
-    """What is to be fitted, how, and at which prices."""
-
-    train: Rows
-    validation: Rows | None
-    binned: _core.BinnedMatrix
-    binned_validation: _core.BinnedMatrix | None
-    loss: BuiltIn | Loss
-    outputs: int
-    costs: Resolved
-    budget: float
-    params: Params
-    levels: Mapping[int, Levels] = field(default_factory=dict)  # of the categorical columns
-    same_bins: bool = False  # an earlier model's thresholds are those of the bins
-
-
 def boost(
-    task: Task, previous: Model | None, observer: Observer | None, threads: int, start: Floats | None = None
+    task: FitTask, previous: Model | None, observer: Observer | None, threads: int, start: Floats | None = None
 ) -> Model:
     """Grow trees for a task, going on from an earlier model, or from raw start values, where they are given."""
     validation = task.validation
@@ -107,7 +30,7 @@ def boost(
         X=task.binned,
         y=task.train.y,
         weights=task.train.weights,
-        X_val=task.binned_validation,
+        X_val=task.validation_bins,
         y_val=None if validation is None else validation.y,
         weights_val=None if validation is None else validation.weights,
         loss=task.loss.name if isinstance(task.loss, BuiltIn) else task.loss,
@@ -123,7 +46,7 @@ def boost(
     return priced(_joined(previous, grown, task), task, threads)
 
 
-def priced(model: Model, task: Task, threads: int) -> Model:
+def priced(model: Model, task: FitTask, threads: int) -> Model:
     """The model with what a prediction costs after each iteration, where prices were given."""
     if not task.costs.given:
         return model
@@ -134,7 +57,7 @@ def priced(model: Model, task: Task, threads: int) -> Model:
     return replace(model, curve=replace(model.curve, prediction_cost=np.concatenate([[0.0], means])))
 
 
-def _progress(previous: Model | None, task: Task, threads: int) -> _core.Progress:
+def _progress(previous: Model | None, task: FitTask, threads: int) -> _core.Progress:
     """Tell the core where an earlier fit stopped."""
     progress = _core.Progress()
     if previous is None:
@@ -148,8 +71,8 @@ def _progress(previous: Model | None, task: Task, threads: int) -> _core.Progres
     raw = trees.raw(_values(task, task.train, task.binned), iterations, threads).ravel()
     raw_val = None
     if task.validation is not None:
-        assert task.binned_validation is not None
-        values = _values(task, task.validation, task.binned_validation)
+        assert task.validation_bins is not None
+        values = _values(task, task.validation, task.validation_bins)
         raw_val = trees.raw(values, iterations, threads).ravel()
         if not np.isnan(previous.curve.validation_loss).any():
             progress.validation_losses = previous.curve.validation_loss.tolist()
@@ -157,12 +80,12 @@ def _progress(previous: Model | None, task: Task, threads: int) -> _core.Progres
     return progress
 
 
-def _values(task: Task, rows: Rows, binned: _core.BinnedMatrix) -> _core.Source:
+def _values(task: FitTask, rows: Sample, binned: _core.BinnedMatrix) -> _core.Source:
     """What an earlier model's trees look at: bins say enough where its thresholds are among them."""
     return binned if task.same_bins else rows.table.source(task.levels)
 
 
-def _beginning(start: Floats, task: Task) -> _core.Progress:
+def _beginning(start: Floats, task: FitTask) -> _core.Progress:
     """Tell the core where to begin."""
     progress = _core.Progress()
     progress.start = start.tolist()
@@ -171,7 +94,7 @@ def _beginning(start: Floats, task: Task) -> _core.Progress:
     return progress
 
 
-def _joined(previous: Model | None, grown: _core.Boosted, task: Task) -> Model:
+def _joined(previous: Model | None, grown: _core.Boosted, task: FitTask) -> Model:
     trees = Ensemble.from_core(grown)
     curve: dict[str, Any] = {
         "train_loss": np.asarray(grown.train_loss),
