@@ -115,7 +115,7 @@ def warn_of_selection(estimator: Any, result: FitResult) -> None:
     if owned < estimator.n_features_to_select:
         warnings.warn(
             f"n_features_to_select={estimator.n_features_to_select}, but only {owned} gain anything in the model, or "
-            "can be had at these prices and this budget.",
+            "can be bought at these prices and this budget.",
             UserWarning,
             stacklevel=5,
         )

@@ -35,8 +35,8 @@ class NotebookMixin:
     ) -> Report:
         """Make a report: the trade-off curve, the choice and why, what each feature brings, the table's oddities.
 
-        The path is followed on all rows, and models with the first so many features are cross-validated; a plain
-        estimator is cross-validated first. Needs the extra "report".
+        The path is followed on all rows, and models with the first feature, the first two and so on are
+        cross-validated; a plain estimator is cross-validated first. Needs the extra "report".
 
         Parameters
         ----------

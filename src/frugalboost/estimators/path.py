@@ -137,7 +137,7 @@ class SelectionPath:
         Parameters
         ----------
         most_features : float, default=inf
-            Only among models with at most so many features,
+            Only among models with at most this number of features,
         most_price : float, default=inf
             and at most this price.
 

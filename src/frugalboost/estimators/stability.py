@@ -18,7 +18,7 @@ from frugalboost._support.parallel import Check, side_by_side
 from frugalboost.estimators.base import GBFSBase, unchanged_on_error
 from frugalboost.estimators.selector import Selector
 from frugalboost.estimators.template import make_template, path_fitter
-from frugalboost.selection.bills import Bill, affordable
+from frugalboost.selection.bills import Bill, is_affordable
 from frugalboost.selection.folds import in_order
 from frugalboost.selection.path import PathFitter, check_mus, mu_grid
 from frugalboost.training.boosting import boost
@@ -217,16 +217,16 @@ class StabilitySelection(Selector, MetaEstimatorMixin, BaseEstimator):  # type: 
         if np.isinf(task.budget):
             return stable
         order = np.lexsort((task.costs.start, -self.frequency_))
-        had = Bill.in_order(task, order[stable[order]]).order
-        if len(had) < stable.sum():
+        affordable = Bill.in_order(task, order[stable[order]]).order
+        if len(affordable) < stable.sum():
             warnings.warn(
-                f"{int(stable.sum())} features are stable, but only {len(had)} of them, the most frequent, can be had "
-                f"together within budget={task.budget:g}.",
+                f"{int(stable.sum())} features are stable, but only {len(affordable)} of them, the most frequent, "
+                f"can be bought together within budget={task.budget:g}.",
                 UserWarning,
                 stacklevel=7,
             )
         paid = np.zeros_like(stable)
-        paid[had] = True
+        paid[affordable] = True
         return paid
 
     def _halves(self, task: FitTask) -> list[NDArray[np.int64]]:
@@ -266,7 +266,7 @@ def _path_on(
 
 
 class _Purse:
-    """Enough for so many features, or so many bags and all that is in them, and for no more than the budget."""
+    """Money for a given number of features, or of bags with all that is in them, and for no more than the budget."""
 
     def __init__(self, task: FitTask, most: int) -> None:
         self.features: list[int] = []  # in order of purchase
@@ -284,6 +284,6 @@ class _Purse:
             return
         if self._payer.bag_of(feature) not in self._payer.owned and len(self._payer.owned) >= self._most:
             self.full = True
-        elif affordable(self._task, [*self.features, feature]):
+        elif is_affordable(self._task, [*self.features, feature]):
             self.features.append(feature)
             self._payer.buy(feature)

@@ -56,7 +56,7 @@ class OwnedBags:
         return np.sort(self.order)
 
     def own_columns(self) -> list[Columns]:
-        """For each bag the columns that go with it: those in no other bag, and what can't be had without them."""
+        """For each bag the columns that go with it: those in no other bag, and what can't be bought without them."""
         own = [np.array(columns, dtype=np.int64) for columns in self._own()]
         columns = self.columns()
         if np.isfinite(self._costs.start[columns]).all():  # nothing waits for anything
@@ -98,7 +98,7 @@ class BackwardElimination:
         self.sold: list[list[int]] = []
 
     def down_to(self, number: int, task: FitTask) -> Bill:
-        """Sell until what is left can be had at the task's prices, which leave room for so many bags."""
+        """Sell until what is left can be bought at the task's prices, which allow this number of bags."""
         if number == 0:  # no importances are needed to sell everything
             self._bags.sell(self._bags.columns())
         while True:
@@ -187,5 +187,5 @@ def _buy_enough(task: FitTask, number: int, observer: Observer | None, threads: 
 
 
 def _at_most(task: FitTask, number: int) -> FitTask:
-    """The task with so many purchases at most, whatever they gain; a bag is one."""
+    """The task with at most this number of purchases, whatever they gain; a bag is one."""
     return replace(task, costs=task.costs.at_most(number), params=replace(task.params, mu=0.0))

@@ -74,7 +74,7 @@ def fit_on(task: FitTask, columns: Columns, bought: Model, observer: Observer | 
         return _constant(task, bought, observer, threads)
     model = _fit_free(task, np.sort(columns), observer, threads)
     purchases = _settled(model, columns, task)
-    if purchases is None:  # not all of what the free model uses can be had
+    if purchases is None:  # not all of what the free model uses can be paid
         bound = boost(_only(task, columns), None, observer, threads)
         model, purchases = bound, bound.purchases
     wide = replace(
@@ -112,7 +112,7 @@ def _only(task: FitTask, columns: Columns) -> FitTask:
 
 
 def _settled(model: Model, columns: Columns, task: FitTask) -> Purchases | None:
-    """What a model that was fitted on free columns has to buy, in an order that fits the budget; None: there is none.
+    """What a model that was fitted on free columns has to buy, in an order that fits the budget; None: no order does.
 
     In the order of first use, where that can be paid. Otherwise a feature may be bought before a tree looks at it,
     because that makes another one cheaper; what the best iteration does not use comes last.

@@ -85,7 +85,7 @@ class Batched(Table):
         return Batched(self._stream, wanted if self._rows is None else self._rows[wanted])
 
     def source(self, levels: Mapping[int, Levels]) -> _core.Table:
-        """Not to be had."""
+        """Raise an error: values are never all in memory."""
         raise ValueError(
             "A table that is read in batches is not in memory as a whole. Fit with warm_start=True from the start, so "
             "that a continued fit uses the same bins."
@@ -98,7 +98,7 @@ class Batched(Table):
         return self._stream.checksums[0]
 
     def finder(self, weighted: bool) -> _core.ThresholdFinder | None:
-        """What knows the thresholds already, where the first reading told."""
+        """What knows the thresholds already, where the first reading found them."""
         return None if weighted or self._rows is not None else self._stream.finder
 
     def pieces(self, what: str) -> Iterator[tuple[Table, NDArray[np.int64]]]:

@@ -18,7 +18,7 @@ from frugalboost.training.task import FitTask
 
 Floats = NDArray[np.float64]
 Observer = Callable[[int, float, float, int, float], None]
-PRICED_CELLS = 2e6  # so many cells of the table, at most 200 rows, are asked what a prediction costs
+PRICED_CELLS = 2e6  # of the table, at most 200 rows, in which predictions are priced
 
 
 def boost(

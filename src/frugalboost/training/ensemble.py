@@ -61,7 +61,7 @@ class Ensemble:
         return Ensemble(**arrays)
 
     def check(self, n_features: int) -> None:
-        """Raise ValueError where the arrays do not describe trees over so many features."""
+        """Raise ValueError where the arrays do not describe trees over this number of features."""
         self._walkable().check(n_features)
 
     def raw(self, X: _core.Source, iterations: int, threads: int) -> Floats:

@@ -99,7 +99,7 @@ class Model:
         return float(curve[self.best_iteration])
 
     def cut(self, iterations: int, tol: float) -> Model:
-        """The model that a fit of at most so many iterations would have kept.
+        """The model that a fit of at most this number of iterations would have kept.
 
         The best iteration is the first whose validation loss is lower by more than ``tol`` than that of the best one
         before, as the core decides while it boosts (cpp/grow/boosting.cpp); the last, where no rows were set aside.

@@ -291,7 +291,7 @@ PARAMETERS = (
         '"all", "auto" or float in (0, 1]',
         [StrOptions({"all", "auto"}), Interval(Real, 0, 1, closed="right")],
         """How many features that are not owned a tree looks at. A share, or "auto" (3 times the square root of their
-        number, 500 at least), makes fits on very wide tables faster and changes the model: for each tree so many are
+        number, 500 at least), makes fits on very wide tables faster and changes the model: for each tree that number is
         drawn, in proportion to what they last gained at a root. All keep a chance, and the root of every 16th to 64th
         tree looks at all of them.""",
         kept="float",
@@ -304,9 +304,9 @@ PARAMETERS = (
         "None",
         "int or None",
         [Interval(Integral, 0, None, closed="left"), None],
-        """Exactly so many features, or as many as gain anything: buy more, then sell the weakest back with refits on
-        what is owned, and fit on the rest (see docs/selection.md). A bag counts as one and is sold as one. mu is then
-        only where buying starts.""",
+        """Exactly this number of features, or as many as gain anything: buy more, then sell the weakest back with
+        refits on what is owned, and fit on the rest (see docs/selection.md). A bag counts as one and is sold as one.
+        mu is then only where buying starts.""",
         kept="int | None",
     ),
     Parameter(
@@ -326,9 +326,9 @@ PARAMETERS = (
         "1",
         "int",
         [Interval(Integral, 1, None, closed="left")],
-        """That last fit is the mean of so many models, each fitted on four fifths of the rows and stopped early on the
-        rest: often a better prediction, from so many times as many trees. ``n_iter_`` and ``feature_importances_``
-        then count the trees of all of them.""",
+        """The last fit is the mean of this number of models, each fitted on four fifths of the rows and stopped early
+        on the rest: often a better prediction, from as many times more trees. ``n_iter_`` and
+        ``feature_importances_`` then count the trees of all of them.""",
         kept="int",
     ),
     Parameter(
