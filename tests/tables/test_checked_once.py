@@ -114,3 +114,20 @@ def test_a_table_that_was_checked_is_fitted_alike():
     assert (part.predict_proba(frame.iloc[:, columns]) == fewer.predict_proba(frame.iloc[:, columns])).all()
     nameless = GBFSClassifier(max_iter=2).fit(X.to_numpy(), Y)
     assert frugalboost.tables.names.feature_names(nameless)[:2] == ["x0", "x1"]
+
+
+def test_tables_that_were_checked_for_other_models_are_read_by_their_levels():
+    """A model's number of a level is its own: a table that was checked for another model may have other numbers."""
+    frame = X.copy()
+    frame["kind"] = pd.Categorical(np.array(list("abcd"))[np.digitize(X.iloc[:, 0], [12, 13.5, 15])])
+    model = GBFSClassifier(0.0, max_iter=10).fit(frame, Y)
+    few = frame["kind"].isin(["a", "c", "d"]).to_numpy()
+    other = GBFSClassifier(0.0, max_iter=10)
+    sample, _ = other._checked(frame[few], Y[few], None)
+    other.fit(sample.X, Y[few])
+    assert (model.predict_proba(sample.X) == model.predict_proba(frame[few])).all()
+    whole, _ = GBFSClassifier()._checked(frame, Y, None)
+    assert (other.predict_proba(whole.X) == other.predict_proba(frame)).all()
+    model._fitted_on = None  # as in a file of an earlier version, so that the report can't tell the tables apart
+    chosen = model.report(frame[few], Y[few], X_test=frame, y_test=Y).contents["chosen"]
+    assert chosen["test_error"] == pytest.approx(100 - 100 * model.score(frame, Y))

@@ -24,7 +24,7 @@ def check_X(estimator: Any, X: Any, *, reset: bool, what: str = "X", in_fit: boo
     if isinstance(X, Table):
         if reset:
             _take_over(estimator, X)
-        return X
+        return X.in_terms_of({c: tuple(levels) for c, levels in estimator.categories_.items()})
     table = _check_new(estimator, X, reset, what, in_fit or reset)
     return table.made_of(X, _names(estimator))
 

@@ -14,7 +14,7 @@ from sklearn.utils import _safe_indexing, indexable
 
 from frugalboost import _core
 from frugalboost.tables.checksum import Words, factors, of_rows, words, words_of_levels
-from frugalboost.tables.levels import Codes, Levels, Vocabulary
+from frugalboost.tables.levels import Coded, Codes, Levels, Vocabulary
 
 Places = NDArray[np.integer[Any]]
 
@@ -64,6 +64,10 @@ class Table(ABC):
     @abstractmethod
     def source(self, levels: Mapping[int, Levels]) -> _core.Table | _core.SparseTable:
         """All values as the core reads them; of categorical columns the bins."""
+
+    def in_terms_of(self, vocabulary: Vocabulary) -> Table:
+        """The same table with the numbers that a model has given to levels."""
+        return self
 
     def numbers(self) -> _core.Table | _core.SparseTable:
         """The columns that are not categorical."""
@@ -148,6 +152,17 @@ class Framed(Table):
     def _columns_at(self, places: list[int]) -> Framed:
         vocabulary = {i: self.vocabulary[c] for i, c in enumerate(places) if c in self.vocabulary}
         return Framed(self.shape[0], [self._columns[c] for c in places], vocabulary)
+
+    def in_terms_of(self, vocabulary: Vocabulary) -> Framed:
+        """The same table with the numbers that a model has given to levels."""
+        if vocabulary == self.vocabulary:
+            return self
+        columns = list(self._columns)
+        for c, levels in self.vocabulary.items():
+            columns[c] = Coded(columns[c], levels).in_terms_of(vocabulary[c], f"Column {c}")
+        renumbered = Framed(self.shape[0], columns, vocabulary)
+        renumbered.names, renumbered._given = self.names, self._given
+        return renumbered
 
     def source(self, levels: Mapping[int, Levels]) -> _core.Table:
         """All values as the core reads them; of categorical columns the bins."""
