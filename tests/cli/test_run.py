@@ -186,7 +186,7 @@ def test_a_mu_that_was_asked_for_is_the_same_in_every_split(given, shared, monke
     monkeypatch.setattr(steps, "bought_again", lambda *args: asked.append(args[2]) or bought_again(*args))
     fit = frugalboost.GBFSClassifier.fit
     monkeypatch.setattr(frugalboost.GBFSClassifier, "fit", lambda self, *args: fits.append(self.mu) or fit(self, *args))
-    rows = steps.Rows(X, y)
+    rows = steps.Sample(X, y)
     steps.steps_of(search, search.estimator_, rows, steps.Judge(search.estimator_, None, None), mu_given=given)
     assert asked == [not given] * 5
     assert fits.count(search.mu_) == 5 * shared

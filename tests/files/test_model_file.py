@@ -290,7 +290,7 @@ def test_whatever_stops_a_save_leaves_the_old_file_alone(error, function, tmp_pa
 def test_a_full_disk_is_an_error_that_names_the_file(tmp_path):
     """A limit on the size of files stands for the disk; /dev/full is one that is always full."""
     code = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (10**5, 10**5)); "
-    code += "from frugalboost import whole_file; whole_file.replace(sys.argv[1], bytes(10**6))"
+    code += "from frugalboost.files import whole_file; whole_file.replace(sys.argv[1], bytes(10**6))"
     path = tmp_path / "model"
     ended = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=False)
     assert ended.returncode == 1

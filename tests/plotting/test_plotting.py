@@ -282,7 +282,7 @@ def test_zero_has_a_place_on_the_axis_of_mu():
 
 
 def test_columns_without_names():
-    assert EntryDisplay.from_estimator(fitted(X=X.to_numpy())).features[0].startswith("feature ")
+    assert EntryDisplay.from_estimator(fitted(X=X.to_numpy())).features[0].startswith("x")
 
 
 # ------------------------------------------------------------------------------------------ gains and prices

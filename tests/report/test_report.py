@@ -168,7 +168,7 @@ def test_categories_and_sparse_tables():
     assert root["text"] in ("is a, c", "is b, d")
     dense = rng.normal(size=(80, 5)) * (rng.random((80, 5)) < 0.5)
     sparse_model = GBFSRegressor(max_iter=5, min_samples_leaf=5).fit(sparse.csr_matrix(dense), dense[:, 2])
-    assert sparse_model.report(sparse.csr_matrix(dense), dense[:, 2]).contents["names"][0] == "column 2"
+    assert sparse_model.report(sparse.csr_matrix(dense), dense[:, 2]).contents["names"][0] == "x2"
 
 
 def test_a_generator_of_splits_is_refused(cancer):
@@ -444,7 +444,7 @@ def test_the_same_numbers_in_another_form_are_the_same():
     payload.view(np.uint64)[np.isnan(payload)] = 0xFFF8_0000_0000_0777
     wide = sparse.csc_array(X)
     for form in (X.astype(float), np.asfortranarray(X), signed, payload, sparse.csr_matrix(X), wide, pd.DataFrame(X)):
-        assert check_table(model, form, y, None).train.y is not None
+        assert check_table(model, form, y, None).y is not None
         assert check_table(model, form, y, np.ones(3000)) is not None  # all rows count the same
     late = X.copy()
     late[2000:, 0] += 1

@@ -110,7 +110,7 @@ def test_continued_training_on_new_batches_uses_the_same_bins(tmp):
     first = GBFSRegressor(0.01, max_iter=10, warm_start=True).fit([(X[:100], y[:100]), (X[100:200], y[100:200])])
     owned = first.selected_features_.tolist()
     kept = load(saved(first, tmp))
-    cuts = set(first._memory.thresholds.cuts.tolist())
+    cuts = set(first._warm_start.thresholds.cuts.tolist())
     for model in (first, kept):
         model.set_params(max_iter=20).fit([(X[200:], y[200:])])
         assert model.selected_features_.tolist()[: len(owned)] == owned

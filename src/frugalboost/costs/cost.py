@@ -188,6 +188,9 @@ class Resolved:
         return repr(self.cost._key())
 
 
+_STAND_INS: dict[str, Any] = {}  # classes that say of themselves what stands for them: this module can't import them
+
+
 class Cost(ABC):
     """Prices that may depend on what is owned.
 
@@ -258,14 +261,16 @@ class Cost(ABC):
         """
         return replace(self, **changes)  # type: ignore[type-var]
 
-    def __add__(self, other: Any) -> Sum:
-        from frugalboost.costs.resolve import as_cost
+    def __init_subclass__(cls, stands_for: str | None = None, **options: Any) -> None:
+        """``stands_for``: what users may give instead of an object of the class, "prices" or a "function"."""
+        super().__init_subclass__(**options)
+        if stands_for is not None:
+            _STAND_INS[stands_for] = cls
 
+    def __add__(self, other: Any) -> Sum:
         return Sum((*_terms(self), *_terms(as_cost(other))))
 
     def __radd__(self, other: Any) -> Sum:
-        from frugalboost.costs.resolve import as_cost
-
         return as_cost(other) + self if not (isinstance(other, int) and other == 0) else Sum(_terms(self))
 
     def __eq__(self, other: object) -> bool:
@@ -330,6 +335,16 @@ class Sum(Cost):
 
     def __repr__(self) -> str:
         return " + ".join(map(repr, self.terms))
+
+
+def as_cost(costs: Any) -> Cost:
+    """Return prices as an object: arrays, mappings and numbers as Prices, functions as Function."""
+    if isinstance(costs, Cost):
+        return costs
+    if isinstance(costs, type):
+        raise ValueError(f"costs={costs.__name__} is a class; pass an object of it.")
+    made: Cost = _STAND_INS["function" if callable(costs) else "prices"](costs)
+    return made
 
 
 Costs: TypeAlias = "Cost | ArrayLike | Mapping[str, float] | Callable[..., ArrayLike] | None"

@@ -8,7 +8,6 @@ from typing import Any
 from frugalboost.costs.bags import Bags
 from frugalboost.costs.cost import FeatureTable, Sum
 from frugalboost.costs.paying import Payer, by_feature
-from frugalboost.estimators.base import GBFSBase
 
 
 def find_bags(costs: Any) -> Bags | None:
@@ -31,11 +30,13 @@ def named_bags(costs: Any, table: FeatureTable, names: Sequence[str]) -> tuple[B
     return bags, [*labels, *(names[bag[0]] for bag in alone)]
 
 
-def paid_for_bags(model: GBFSBase, bags: Bags, table: FeatureTable) -> dict[int, float]:
+def paid_for_bags(
+    features: Sequence[int], prices: Sequence[float], bags: Bags, table: FeatureTable
+) -> dict[int, float]:
     """Bags owned, in order of purchase, and what was paid for the features that came with them."""
     payer = Payer(by_feature(bags.bags(table)), bags.bag_prices(table))
     paid: dict[int, float] = {}
-    for j, price in zip(model.selected_features_.tolist(), model._model.purchases.price.tolist(), strict=False):
+    for j, price in zip(features, prices, strict=False):
         bag = payer.buy(j)
         paid[bag] = paid.get(bag, 0.0) + price
     return paid

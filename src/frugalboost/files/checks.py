@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frugalboost.files.format import ModelFileError
-from frugalboost.training.boosting import Curve, Model, Purchases
 from frugalboost.training.ensemble import SET_BYTES, Ensemble
+from frugalboost.training.model import Curve, Model, Purchases
 
 ENDINGS = ("max_iter", "converged", "early_stopping")
 
@@ -30,12 +30,12 @@ def require(condition: bool | np.bool_, otherwise: str) -> None:
 
 
 def is_whole(value: Any) -> bool:
-    """Tell whole numbers; True and False are none."""
+    """Whether a value is a whole number; True and False are not."""
     return type(value) is int
 
 
 def is_number(value: Any) -> bool:
-    """Tell numbers that a float can hold."""
+    """Whether a value is a number that a float can hold."""
     return type(value) is float or (type(value) is int and abs(value) < 2**1000)
 
 

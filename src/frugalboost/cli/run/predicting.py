@@ -12,7 +12,7 @@ from frugalboost.cli.run.columns import kinds_of_model, like
 from frugalboost.cli.run.files import Loaded, existing, kind_of, load_table
 from frugalboost.cli.run.folder import MODEL, csv_text
 from frugalboost.cli.run.problems import Problem
-from frugalboost.files.persistence import load
+from frugalboost.estimators.storing import load
 
 
 def predictions(

@@ -16,10 +16,10 @@ from frugalboost.cli.run.files import LIBSVM_TARGET, STANDARD_INPUT, Loaded, loa
 from frugalboost.cli.run.pricing import costs_of
 from frugalboost.cli.run.problems import Problem, unknown
 from frugalboost.cli.run.task import Task, task_of
-from frugalboost.estimators.base import Checked, GBFSBase
+from frugalboost.estimators.base import GBFSBase
 from frugalboost.report.contents import Contents, contents_of
 from frugalboost.report.facts import Notice
-from frugalboost.report.steps import Rows
+from frugalboost.tables.sample import Sample
 
 FEWEST_ROWS = 10
 
@@ -98,10 +98,10 @@ def select(wanted: Wanted, say: Callable[[str], None], folder: Path = Path("run"
     if size < len(columns.y):
         say(f"{size:,} of the rows, drawn at random, are used to choose by (--sample); the model is fitted on all.")
     test, notices = test_rows(wanted, loaded, columns, task) if wanted.test else (None, [])
-    rows = Rows(columns.X, columns.y, columns.weights)
+    rows = Sample(columns.X, columns.y, columns.weights)
     findings = choose(rows, task, wanted.settings, costs, test)
     model = findings.choice.model
-    checked: Checked = model._like()._checked(columns.X, columns.y, columns.weights)
+    checked, _ = model._like()._checked(columns.X, columns.y, columns.weights)
     if loaded.is_sparse:  # so that predictions know the number of the first column
         model.feature_names_in_ = np.array(columns.names, dtype=object)
     contents = contents_of(
@@ -128,7 +128,7 @@ def check_scoring_name(task: Task, y: Any) -> None:
         raise Problem("roc_auc is for two classes; for more of them there is --scoring roc_auc_ovr.")
 
 
-def test_rows(wanted: Wanted, first: Loaded, columns: Columns, task: Task) -> tuple[Rows, list[Notice]]:
+def test_rows(wanted: Wanted, first: Loaded, columns: Columns, task: Task) -> tuple[Sample, list[Notice]]:
     """Rows of the test file, as those of the training file are."""
     assert columns.y is not None
     kinds = {} if first.is_sparse else kinds_of_frame(columns.X)
@@ -140,7 +140,7 @@ def test_rows(wanted: Wanted, first: Loaded, columns: Columns, task: Task) -> tu
     if loaded.is_sparse != first.is_sparse:
         raise Problem("The test file must be of the same kind as the table: both LIBSVM, or neither.")
     if loaded.is_sparse:
-        return Rows(loaded.columns, loaded.target), []
+        return Sample(loaded.columns, loaded.target), []
     Roles(target, wanted.weight).check(loaded)
     kept = Loaded(loaded.source, loaded.names, loaded.columns.filter(loaded.columns.column(target).is_valid()))
     if not kept.n_rows:
@@ -152,7 +152,7 @@ def test_rows(wanted: Wanted, first: Loaded, columns: Columns, task: Task) -> tu
         raise Problem(f"{loaded.source} has rows of one class only, so ROC AUC can't be had there (--scoring).")
     X = like(kept, kinds)
     weights = None if wanted.weight is None else weights_of(kept.columns, wanted.weight)
-    return Rows(X, y, weights), same_rows(columns.X, X, loaded.source)
+    return Sample(X, y, weights), same_rows(columns.X, X, loaded.source)
 
 
 def as_known_classes(y: Any, known: Any, source: str) -> Any:
@@ -182,7 +182,7 @@ def row_keys(frame: Any) -> Any:
     return pd.util.hash_pandas_object(pd.DataFrame(alike), index=False)
 
 
-def about(wanted: Wanted, loaded: Loaded, target: str, test: Rows | None) -> dict[str, Any]:
+def about(wanted: Wanted, loaded: Loaded, target: str, test: Sample | None) -> dict[str, Any]:
     """Where the data came from, for the report."""
     found: dict[str, Any] = {"source": loaded.source, "target": target}
     if wanted.weight:
