@@ -14,6 +14,16 @@ settings.register_profile("thorough", max_examples=2000, deadline=None, suppress
 settings.load_profile(os.environ.get("FRUGALBOOST_HYPOTHESIS", "default"))
 
 
+def pytest_configure(config):
+    """Workers share the cores; each would take all of them. They inherit this, before OpenMP is loaded.
+
+    Tests about threads ask for the numbers they need. Without workers (``-n 0``) nothing is changed.
+    """
+    workers = len(getattr(config.option, "tx", None) or [])
+    if workers:
+        os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // workers)))
+
+
 def data_folder() -> Path | None:
     """The folder of real data: FRUGALBOOST_DATA, or shared/data beside the checkout."""
     given = os.environ.get("FRUGALBOOST_DATA")

@@ -152,6 +152,7 @@ def test_how_many_rows_choose():
     assert sample_size(y, classes, Settings(sample=77)) == 77
 
 
+@pytest.mark.slow
 def test_other_depths_are_tried_with_more_columns_than_rows(tmp_path, monkeypatch, capsys):
     from frugalboost.cli.run import choosing
 
@@ -288,6 +289,7 @@ def written(frame, kind):
 KINDS = ["csv.gz", "tsv", "semicolons", "parquet", "feather", "pattern", "bom", "pandas index"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_file_gives_the_same_run(frame, table, kind, capsys):
     assert select(table, "-t", "bought", "--id", "amount", "--id", "weight", "--json") == 0
@@ -400,6 +402,7 @@ def test_ctrl_c_ends_with_130(table, monkeypatch, capsys):
     assert "stopped" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_bars_are_for_terminals_only(table):
     done = subprocess.run(
         [sys.executable, "-m", "frugalboost", "select", table, "-t", "bought", "--id", "amount", *QUICK],
@@ -546,6 +549,7 @@ def test_infinite_values_and_missing_targets(tmp_path):
 # ------------------------------------------------------------------------------------------------- a second run
 
 
+@pytest.mark.slow
 def test_another_target_or_table_does_not_replace_what_nobody_named(frame, table, capsys):
     """Only what is asked for is lost: a second target needs a folder of its own, or the word to replace the first."""
     call = [table, "-t", "bought", "--id", "amount"]
@@ -582,6 +586,7 @@ def test_a_run_that_moved_with_its_table_is_the_same(table, tmp_path, monkeypatc
     assert select(table, "-t", "bought", "--id", "amount") == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"about": 3}', '{"about": {"target": 1}, "settings": {}}', "\ud800"])
 def test_a_record_that_can_not_be_read_does_not_stand_in_the_way(table, text):
     Path("table_selected").mkdir()

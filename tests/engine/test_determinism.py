@@ -92,6 +92,7 @@ def test_two_word_cells_agree_with_one_word_cells(tmp_path):
     np.testing.assert_array_equal(one_word._model.ensemble.value, two_words._model.ensemble.value)
 
 
+@pytest.mark.slow
 def test_every_instruction_set_gives_the_same_bytes(tmp_path):
     """Each copy of the kernels in a process of its own; sets that this machine lacks fall back to the baseline."""
     script = """

@@ -122,6 +122,7 @@ def test_screening_with_a_sample(mu, depth):
     assert model.n_features_selected_ >= 1
 
 
+@pytest.mark.slow
 @pytest.mark.large
 def test_screening_of_every_kind_of_table():
     X, score = large(22_000, 24)
@@ -143,6 +144,7 @@ def test_screening_of_every_kind_of_table():
     assert_same(lambda **way: GBFSRegressor(2e-2, max_iter=12, stop="never", max_depth=3, **way), X, score)
 
 
+@pytest.mark.slow
 @pytest.mark.large
 @pytest.mark.parametrize("name", ["adult", "spam", "pcmac", "colon", "mnist"])
 def test_screening_on_real_data(name, real_data):

@@ -72,6 +72,7 @@ def test_five_random_splits_are_the_default():
     np.testing.assert_array_equal(search.cv_results_["mean_test_score"], same.cv_results_["mean_test_score"])
 
 
+@pytest.mark.slow
 def test_the_rule_of_one_standard_error():
     free = GBFSClassifierCV(GBFSClassifier(max_iter=60), n_mus=10, random_state=1).fit(X, Y)
     frugal = GBFSClassifierCV(GBFSClassifier(max_iter=60), n_mus=10, random_state=1, rule="1se").fit(X, Y)
@@ -96,6 +97,7 @@ def test_depths_and_numbers_of_iterations():
     assert search.n_iter_ <= search.best_params_["max_iter"]
 
 
+@pytest.mark.slow
 def test_numbers_of_features():
     search = GBFSClassifierCV(QUICK, n_features_to_select=[1, 3, 6], random_state=0, rule="1se").fit(X, Y)
     assert search.n_features_selected_ in (1, 3, 6)

@@ -115,6 +115,7 @@ def diabetes():
     return X, y
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "loss",
     ["squared_error", "absolute_error", "huber", "quantile", "poisson", Huber(20), Quantile(0.9), Cauchy()],
@@ -219,6 +220,7 @@ def test_searches_are_exported_too():
 VALUES = st.one_of(st.sampled_from([np.nan, 0.0, -0.0, 1.0, 1e-30, -1e300, 1e300]), st.floats(-3, 3, width=16))
 
 
+@pytest.mark.slow
 @settings(max_examples=50)
 @given(
     X=hnp.arrays(np.float64, st.tuples(st.integers(8, 20), st.integers(1, 3)), elements=VALUES),

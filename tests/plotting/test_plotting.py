@@ -456,6 +456,7 @@ def test_stable_names_are_moved_apart():
     assert heights["feature 11"] > heights["feature 0"]
 
 
+@pytest.mark.slow
 def test_more_stable_names_than_there_is_room_for():
     count = 200
     frequency = np.linspace(0.8, 1.0, count)

@@ -282,6 +282,7 @@ def test_every_kind_of_prices(costs):
     assert model.prediction_cost_ <= model.total_cost_ + 1e-9
 
 
+@pytest.mark.slow
 def test_same_bytes_for_any_number_of_threads_and_memory_order():
     X, y = load_breast_cancer(return_X_y=True)
     made = [
@@ -504,6 +505,7 @@ def test_hubers_delta_is_that_of_the_fit_wherever_losses_are_compared():
     assert 0.5 < losses[0] / losses[1] < 2
 
 
+@pytest.mark.slow
 def test_ctrl_c_reaches_every_fit_of_an_average():
     script = """
 import numpy as np, frugalboost, frugalboost.selection.backward as selection

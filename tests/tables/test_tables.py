@@ -120,6 +120,7 @@ def mixed_problems(draw):
     return rng, frame, y, levels, settings
 
 
+@pytest.mark.slow
 @settings(max_examples=settings.default.max_examples // 8)
 @given(mixed_problems())
 def test_every_form_of_a_mixed_table_gives_the_same_bytes(tmp, problem):
