@@ -15,13 +15,15 @@ settings.load_profile(os.environ.get("FRUGALBOOST_HYPOTHESIS", "default"))
 
 
 def pytest_configure(config):
-    """Workers share the cores; each would take all of them. They inherit this, before OpenMP is loaded.
+    """Workers share the cores; each would take all of them. They inherit what the first process says here.
 
-    Tests about threads ask for the numbers they need. Without workers (``-n 0``) nothing is changed.
+    Tests about threads ask for the numbers they need. Without workers (``-n 0``) nothing is said.
     """
     workers = len(getattr(config.option, "tx", None) or [])
-    if workers:
+    if workers and "PYTEST_XDIST_WORKER" not in os.environ:
         os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // workers)))
+    else:  # a test on a model that bought nothing tests little; to know the class takes two seconds of imports
+        config.addinivalue_line("filterwarnings", "error::frugalboost.NothingBoughtWarning")
 
 
 def data_folder() -> Path | None:

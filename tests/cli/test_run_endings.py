@@ -142,6 +142,7 @@ def small_disk(tmp_path):
     subprocess.run(["umount", str(place)], check=True)
 
 
+@pytest.mark.slow
 def test_a_disk_that_is_full(small_disk, table, done, monkeypatch, capsys):
     monkeypatch.setattr("frugalboost.cli.run.select.select", lambda *_: done)
     run = small_disk / "run"
@@ -429,6 +430,7 @@ def test_little_is_imported_for_little(arguments):
     assert done.stderr.splitlines()[-1] == ""
 
 
+@pytest.mark.slow
 def test_the_package_gives_its_names_when_they_are_asked_for():
     code = (
         "import sys, frugalboost; assert 'numpy' not in sys.modules;"

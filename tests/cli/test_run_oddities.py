@@ -21,6 +21,7 @@ from frugalboost.cli.run.problems import Problem
 from frugalboost.costs import Prices
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("base", [0, 1])
 def test_libsvm_columns_keep_their_numbers(tmp_path, monkeypatch, capsys, base):
     monkeypatch.chdir(tmp_path)
@@ -171,6 +172,7 @@ def test_prices_with_semicolons_and_twice(tmp_path):
         costs_of(str(place), None, ["a"])
 
 
+@pytest.mark.slow
 def test_a_record_that_was_edited_is_damaged(table, capsys):
     assert select(table, "-t", "bought", "--id", "amount", "--out", "run") == 0
     whole = json.loads(Path("run/run.json").read_text())
@@ -344,6 +346,7 @@ def test_names_of_files_that_are_not_utf_8(frame, tmp_path, monkeypatch, capfdbi
     Path(run, "run.json").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_table_or_a_model_is_not_written_over(table, capsys):
     assert select(table, "-t", "bought", "--id", "amount", "--out", "run") == 0
     Path("link.csv").symlink_to(table)
@@ -386,6 +389,7 @@ def test_streams_that_are_full_or_closed(table):
     assert Path("two/run.json").exists()
 
 
+@pytest.mark.slow
 def test_letters_that_a_terminal_lacks(table, monkeypatch, capfdbinary):
     """Results for programs are UTF-8 in any case, and the run is written."""
     monkeypatch.setattr(sys, "stdout", open(sys.stdout.fileno(), "w", encoding="ascii", closefd=False))  # noqa: SIM115

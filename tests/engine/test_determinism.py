@@ -135,6 +135,7 @@ def test_order_of_rows_does_not_move_a_split():
     np.testing.assert_array_equal(a._model.ensemble.value, b._model.ensemble.value)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32 - 1), st.sampled_from([*LOSSES, "multinomial"]))
 def test_the_order_of_rows_changes_no_byte(seed, name):
     """Negative zeros in X and y, ties, weights: whatever comes first, the same bytes."""

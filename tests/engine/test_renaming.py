@@ -77,6 +77,7 @@ def test_paths_and_stability_do_not_look_at_names():
     np.testing.assert_array_equal(frequencies[0].frequencies_, frequencies[1].frequencies_)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["neighbours", "stages", "function", "bags", "plain"]))
 def test_twin_classes_where_a_purchase_changes_prices(seed, kind):
     """Classes with equal offers: neither may be bound to the dear column while the other waits for prices to fall."""

@@ -284,6 +284,7 @@ def walked(model, X):
     return raw
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "n_levels"), [(0, 2), (1, 31), (2, 32), (3, 33), (4, 64), (5, 300)])
 def test_categorical_splits(seed, n_levels):
     model, X = with_levels(seed, n_levels)
@@ -300,6 +301,7 @@ def test_categorical_splits(seed, n_levels):
     np.testing.assert_allclose(found, walked(model, X)[:, 0], rtol=1e-10)
 
 
+@pytest.mark.slow
 def test_categorical_splits_of_a_classifier():
     model, X = with_levels(0, 12, GBFSClassifier)
     raw = walked(model, X)
@@ -331,6 +333,7 @@ def test_onnx_metadata():
 # ------------------------------------------------------------------------------------------- around LightGBM
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("kind", ["numbers", "two", "three"])
 def test_shap_values_add_up(kind, weighted):

@@ -501,6 +501,7 @@ LONG = "y" * 25_000
 CROWDED = {"x": {"$array": ["<U1", [[LONG] + ["n"] * 25_000]]}}  # numpy gave each the room of the longest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", [CROWDED, *(make(50_000) for make in BOMBS)])
 def test_memory_is_bounded_by_the_file(content, value, tmp_path):
     header, body = parts(content)

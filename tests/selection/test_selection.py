@@ -61,6 +61,7 @@ def seen(matrix):
     return np.array(out)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10_000))
 def test_a_part_of_a_binned_table_is_that_part_binned(seed):
     rng = np.random.default_rng(seed)
@@ -121,6 +122,7 @@ def test_the_loss_without_a_feature_is_that_of_the_naive_twin():
         np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [1, 2, 5, 9])
 def test_exactly_so_many(k):
     X, y = load_breast_cancer(return_X_y=True)
@@ -293,6 +295,7 @@ def test_same_bytes_for_any_number_of_threads_and_memory_order():
     assert all(model.selling_ == made[0].selling_ for model in made[:4])
 
 
+@pytest.mark.slow
 def test_early_stopping_and_given_validation_rows():
     X, y = load_breast_cancer(return_X_y=True)
     model = GBFSClassifier(n_features_to_select=3, early_stopping=True, random_state=0).fit(X, y)
@@ -377,6 +380,7 @@ def test_bad_settings_are_sentences(settings, message):
     assert not hasattr(model, "support_")
 
 
+@pytest.mark.slow
 def test_the_mean_of_several_models():
     X, y = load_breast_cancer(return_X_y=True)
     for kind in (GBFSClassifier, GBFSRegressor):
