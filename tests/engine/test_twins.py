@@ -24,10 +24,13 @@ def nodes(draw):
     kind = draw(st.sampled_from(sorted(weights)))
     data = reference.Data(X, y, weights[kind], draw(st.sampled_from([255, 4])), categorical=(1,))
     rows = rng.random(len(data.y)) < draw(st.sampled_from([1.0, 0.7]))
+    return node_of(data, rows, draw(st.sampled_from([1, 2, 5])))
+
+
+def node_of(data, rows, least):
     q, shift = reference.integers(data.y, reference.GRADIENT_BITS)
-    min_weight = ldexp(draw(st.sampled_from([1, 2, 5])), data.unit_shift)
     factor = ldexp(0.5, -2 * shift - data.unit_shift) / float(max(int(data.weights @ rows), 1))
-    return data, rows, q, min_weight, factor
+    return data, rows, q, ldexp(least, data.unit_shift), factor
 
 
 def cells_of(data, f):
@@ -50,6 +53,24 @@ def missing_goes_left(best, weight):
 @pytest.mark.parametrize("f", [0, 1], ids=["numbers", "levels"])
 @given(node=nodes())
 def test_scans_find_the_split_of_the_oracle(f, node):
+    event("a split" if check_scan(f, node).gain > 0 else "no split")
+
+
+@pytest.mark.parametrize(
+    ("f", "values", "y", "least"),
+    [
+        pytest.param(0, [0, 0, 1, 1, np.nan, np.nan], [-1, -1, 1, 1, -1, 1], 1, id="missing on either side"),
+        pytest.param(0, 1 + np.arange(3) * 2.0**-52, [0, 1, 2], 1, id="a threshold that is a value"),
+        pytest.param(1, [0, 0, 1, 1, 2], [-1, -1, -1, -1, 3], 2, id="levels of equal means"),
+    ],
+)
+def test_ties_fall_as_in_the_oracle(f, values, y, least):
+    """What chance hardly draws."""
+    data = reference.Data(np.column_stack([values, values]), y, None, 255, categorical=(1,))
+    assert check_scan(f, node_of(data, np.ones(len(y), bool), least)).gain > 0
+
+
+def check_scan(f, node):
     data, rows, q, min_weight, factor = node
     bins, cells = cells_of(data, f)
     inside = np.flatnonzero(rows).tolist()
@@ -57,10 +78,9 @@ def test_scans_find_the_split_of_the_oracle(f, node):
     best = (twins.scan, twins.scan_levels)[f](gradient, weight, min_weight, factor)
     oracle = (reference.best_split_of_column, reference.best_split_of_levels)[f]
     expected = oracle(data, q, factor, rows, f, min_weight)
-    event("a split" if expected else "no split")
     if expected is None:
         assert best == twins.Best()
-        return
+        return best
     assert best.gain == expected.gain
     missing_left = missing_goes_left(best, weight)
     assert missing_left == expected.missing_left
@@ -72,6 +92,7 @@ def test_scans_find_the_split_of_the_oracle(f, node):
     else:
         present = {float(c) for c in range(cells - 1) if weight[c] > 0}
         assert set(best.left) == expected.levels_left & present
+    return best
 
 
 @given(nodes())
