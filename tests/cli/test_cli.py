@@ -22,7 +22,8 @@ SLOW = ("baseline", "cross_validation", "group_lasso", "l1_logistic", "notebook"
 
 
 def of_module(name):
-    return pytest.param(name, marks=[pytest.mark.slow] if name.endswith(SLOW) else [])
+    compiled = [pytest.mark.xdist_group("rivals")] if "baselines" in name else []  # once, as in tests/lab
+    return pytest.param(name, marks=[*compiled, *([pytest.mark.slow] if name.endswith(SLOW) else [])])
 
 
 def test_demo_lists_what_was_bought(capsys):
