@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-from frugalboost import engines
-
 settings.register_profile(
     "default", max_examples=200, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
 )
@@ -31,8 +29,22 @@ def _chosen_engine(request):
     sys.path.insert(0, str(Path(__file__).parent / "engine"))
     from naive_engine import NaiveEngine
 
+    from frugalboost import engines
+
     with mock.patch.object(engines, "make_engine", NaiveEngine):
         yield
+
+
+def pytest_configure(config):
+    """Workers share the cores; each would take all of them. They inherit what the first process says here.
+
+    Tests about threads ask for the numbers they need. Without workers (``-n 0``) nothing is said.
+    """
+    workers = len(getattr(config.option, "tx", None) or [])
+    if workers and "PYTEST_XDIST_WORKER" not in os.environ:
+        os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // workers)))
+    else:  # a test on a model that bought nothing tests little; to know the class takes two seconds of imports
+        config.addinivalue_line("filterwarnings", "error::frugalboost.NothingBoughtWarning")
 
 
 def data_folder() -> Path | None:

@@ -214,7 +214,7 @@ class NaiveEngine:
 
     def best_split(self, node, column):
         gradient, weight = self._histogram(node, column)
-        output, rows = self.level[node]
+        output = self.level[node][0]
         least = ldexp(self.params.min_samples_leaf, self.train.shift)
         factor = ldexp(0.5, -2 * self.q[output][1] - self.train.shift) / float(sum(weight))
         if self.X.is_categorical(column):

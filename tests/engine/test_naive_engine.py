@@ -63,20 +63,20 @@ def small_table(seed, n=60, d=7):
 
 
 SETTINGS = {
-    "early stopping": dict(early_stopping=True, validation_fraction=0.3, max_iter=30, n_iter_no_change=3),
-    "sampled features": dict(new_features=0.4, max_iter=25),
-    "bags": dict(costs=Bags([0, 0, 1, 1, 2, 2, 2]), max_iter=8),
-    "neighbours": dict(costs=Neighbours([[0, 1], [1, 2], [2, 3], [5, 6]], discount=0.5), max_iter=8),
-    "exactly two": dict(n_features_to_select=2, max_iter=5),
-    "own loss": dict(loss=OwnSquare(), max_iter=5),
-    "screened": dict(screening="exact", max_iter=8),
+    "early stopping": {"early_stopping": True, "validation_fraction": 0.3, "max_iter": 30, "n_iter_no_change": 3},
+    "sampled features": {"new_features": 0.4, "max_iter": 25},
+    "bags": {"costs": Bags([0, 0, 1, 1, 2, 2, 2]), "max_iter": 8},
+    "neighbours": {"costs": Neighbours([[0, 1], [1, 2], [2, 3], [5, 6]], "discount": 0.5), "max_iter": 8},
+    "exactly two": {"n_features_to_select": 2, "max_iter": 5},
+    "own loss": {"loss": OwnSquare(), "max_iter": 5},
+    "screened": {"screening": "exact", "max_iter": 8},
 }
 
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_settings_on_the_plain_engine(name):
     X, y = small_table(3)
-    options = dict(mu=1e-3, min_samples_leaf=3, max_depth=3, random_state=1) | SETTINGS[name]
+    options = {"mu": 1e-3, "min_samples_leaf": 3, "max_depth": 3, "random_state": 1} | SETTINGS[name]
     assert_same_history(*on_both(lambda: GBFSRegressor(**options).fit(X, y)))
 
 

@@ -501,6 +501,7 @@ LONG = "y" * 25_000
 CROWDED = {"x": {"$array": ["<U1", [[LONG] + ["n"] * 25_000]]}}  # numpy gave each the room of the longest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", [CROWDED, *(make(50_000) for make in BOMBS)])
 def test_memory_is_bounded_by_the_file(content, value, tmp_path):
     header, body = parts(content)
@@ -644,6 +645,7 @@ def test_labels_that_would_not_load_are_not_saved(tmp_path):
         model.save(tmp_path / "model")
 
 
+@pytest.mark.slow
 def test_fuzz_structure(tmp_path):
     """Many kinds of files with something wrong in them; ``python tests/files/fuzz_model_files.py 20000`` tries more."""
     fuzzer = Fuzzer(0, tmp_path)
@@ -655,6 +657,7 @@ def test_fuzz_structure(tmp_path):
     assert len(fuzzer.reasons) > 50
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_fuzz_bytes(content, tmp_path):
     """10,000 mutated files; the checksum finds nearly all."""
@@ -664,6 +667,7 @@ def test_fuzz_bytes(content, tmp_path):
     assert loaded < 500  # changes outside what is read, such as padding
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_fuzz_behind_the_checksum(content, tmp_path):
     """A hostile file has a correct checksum: arrays and description are mutated and signed again."""

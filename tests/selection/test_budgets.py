@@ -13,6 +13,7 @@ CASES = 40  # of each family; python tests/selection/attack_budgets.py runs as m
 QUICK = {"max_iter": 20, "mu": 1e-4, "min_samples_leaf": 5}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", sorted(attack_budgets.FAMILIES))
 def test_every_family_of_prices_and_every_way_of_selecting(family, tmp_path):
     for number in range(CASES):

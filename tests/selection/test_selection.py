@@ -61,6 +61,7 @@ def seen(matrix):
     return np.array(out)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10_000))
 def test_a_part_of_a_binned_table_is_that_part_binned(seed):
     rng = np.random.default_rng(seed)
@@ -121,6 +122,7 @@ def test_the_loss_without_a_feature_is_that_of_the_naive_twin():
         np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [1, 2, 5, 9])
 def test_exactly_so_many(k):
     X, y = load_breast_cancer(return_X_y=True)
@@ -282,6 +284,7 @@ def test_every_kind_of_prices(costs):
     assert model.prediction_cost_ <= model.total_cost_ + 1e-9
 
 
+@pytest.mark.slow
 def test_same_bytes_for_any_number_of_threads_and_memory_order():
     X, y = load_breast_cancer(return_X_y=True)
     made = [
@@ -292,6 +295,7 @@ def test_same_bytes_for_any_number_of_threads_and_memory_order():
     assert all(model.selling_ == made[0].selling_ for model in made[:4])
 
 
+@pytest.mark.slow
 def test_early_stopping_and_given_validation_rows():
     X, y = load_breast_cancer(return_X_y=True)
     model = GBFSClassifier(n_features_to_select=3, early_stopping=True, random_state=0).fit(X, y)
@@ -376,6 +380,7 @@ def test_bad_settings_are_sentences(settings, message):
     assert not hasattr(model, "support_")
 
 
+@pytest.mark.slow
 def test_the_mean_of_several_models():
     X, y = load_breast_cancer(return_X_y=True)
     for kind in (GBFSClassifier, GBFSRegressor):
@@ -504,6 +509,7 @@ def test_hubers_delta_is_that_of_the_fit_wherever_losses_are_compared():
     assert 0.5 < losses[0] / losses[1] < 2
 
 
+@pytest.mark.slow
 def test_ctrl_c_reaches_every_fit_of_an_average():
     script = """
 import numpy as np, frugalboost, frugalboost.selection.final_fit as selection

@@ -233,6 +233,7 @@ def test_weights_that_change_between_the_readings_are_noticed():
         GBFSRegressor(max_iter=2).fit(changing(lambda X: np.arange(1.0, 4001.0), weighted=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("sizes", [(4000, 1), (1, 4000), (1000, 333), (7, 4000)])
 def test_the_same_values_cut_otherwise_are_the_same(sizes, weighted):

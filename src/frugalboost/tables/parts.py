@@ -19,4 +19,4 @@ def with_common_vocabulary(table: Table, part: _core.ThreadPart) -> Table:
     for sent in part.gather(json.dumps(own).encode()):
         for c, levels in json.loads(sent).items():
             known[int(c)].update(levels)
-    return table.in_terms_of({c: tuple(sorted(levels)) for c, levels in known.items()})  # type: ignore[type-var]
+    return table.in_terms_of({c: tuple(sorted(levels)) for c, levels in known.items()})

@@ -1,7 +1,7 @@
-"""Rows drawn by chance: a number that looks random for every row of the whole table, and the rows that have the smallest.
+"""Rows drawn by chance: every row of the whole table has a number that looks random, and the smallest are drawn.
 
-The number follows from the seed and from which row of the table it is, not from where the row lies. So the same rows are
-drawn whether the table is in one piece or in parts on several machines.
+The number follows from the seed and from which row of the table it is, not from where the row lies. So the same rows
+are drawn whether the table is in one piece or in parts on several machines.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def first_row(rows: int, part: _core.ThreadPart | None) -> int:
 def row_hashes(rows: int, seed: int, part: _core.ThreadPart | None) -> Hashes:
     """A number for each row, different for all rows of the whole table."""
     numbers = np.arange(rows, dtype=np.uint64) + np.uint64(first_row(rows, part))
-    return _mixed(_mixed(np.uint64(seed) + _STEP) + (numbers + np.uint64(1)) * _STEP)
+    return _mixed(_mixed(np.array([seed], dtype=np.uint64) + _STEP) + (numbers + np.uint64(1)) * _STEP)
 
 
 def _mixed(v: Hashes) -> Hashes:
