@@ -66,7 +66,7 @@ SETTINGS = {
     "early stopping": {"early_stopping": True, "validation_fraction": 0.3, "max_iter": 30, "n_iter_no_change": 3},
     "sampled features": {"new_features": 0.4, "max_iter": 25},
     "bags": {"costs": Bags([0, 0, 1, 1, 2, 2, 2]), "max_iter": 8},
-    "neighbours": {"costs": Neighbours([[0, 1], [1, 2], [2, 3], [5, 6]], "discount": 0.5), "max_iter": 8},
+    "neighbours": {"costs": Neighbours([[0, 1], [1, 2], [2, 3], [5, 6]], discount=0.5), "max_iter": 8},
     "exactly two": {"n_features_to_select": 2, "max_iter": 5},
     "own loss": {"loss": OwnSquare(), "max_iter": 5},
     "screened": {"screening": "exact", "max_iter": 8},
