@@ -18,12 +18,12 @@ from sklearn.datasets import dump_svmlight_file, load_breast_cancer
 
 import frugalboost
 from frugalboost.cli import main
-from frugalboost.cli.run.columns import Roles, divided
-from frugalboost.cli.run.files import load_table
-from frugalboost.cli.run.pricing import costs_of
-from frugalboost.cli.run.problems import Problem
-from frugalboost.cli.run.task import task_of
 from frugalboost.costs import Bags, Prices
+from frugalboost.recipe.columns import Roles, divided
+from frugalboost.recipe.files import load_table
+from frugalboost.recipe.pricing import costs_of
+from frugalboost.recipe.problems import Problem
+from frugalboost.recipe.task import task_of
 
 
 def rows_of(path):
@@ -100,7 +100,7 @@ def test_exactly_k_and_a_given_mu(table, capsys):
 def test_selling_back_must_do_better_and_cost_no_more(monkeypatch, score, price, taken):
     from types import SimpleNamespace
 
-    from frugalboost.cli.run import choosing
+    from frugalboost.recipe import choosing
 
     X, y = load_breast_cancer(return_X_y=True)
     quick = frugalboost.GBFSClassifier(max_iter=5, max_depth=2, budget=2)
@@ -141,7 +141,7 @@ def test_a_sample_chooses_and_all_rows_fit(table, capsys):
 
 
 def test_how_many_rows_choose():
-    from frugalboost.cli.run.choosing import Settings, sample_size
+    from frugalboost.recipe.choosing import Settings, sample_size
 
     y = np.arange(300_000) % 10
     classes, numbers = task_of(y, "y"), task_of(y + 0.5, "y", "regression")
@@ -153,7 +153,7 @@ def test_how_many_rows_choose():
 
 
 def test_other_depths_are_tried_with_more_columns_than_rows(tmp_path, monkeypatch, capsys):
-    from frugalboost.cli.run import choosing
+    from frugalboost.recipe import choosing
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(choosing, "DEPTHS_TRIED", (3,))
@@ -193,7 +193,7 @@ def test_a_mu_that_was_asked_for_is_the_same_in_every_split(given, shared, monke
 
 
 def test_selling_back_can_be_left_out(table, monkeypatch):
-    from frugalboost.cli.run import choosing
+    from frugalboost.recipe import choosing
 
     asked = []
     monkeypatch.setattr(choosing, "sold_back", lambda *_: asked.append(1))
@@ -390,7 +390,7 @@ def test_problems_are_one_sentence(table, tmp_path, capsys, arguments, words):
 
 
 def test_ctrl_c_ends_with_130(table, monkeypatch, capsys):
-    from frugalboost.cli.run import select as running
+    from frugalboost.recipe import select as running
 
     def stop(*_):
         raise KeyboardInterrupt

@@ -14,11 +14,11 @@ import pytest
 from run_tools import QUICK
 
 from frugalboost.cli import main
-from frugalboost.cli.run import folder
-from frugalboost.cli.run.choosing import Settings
-from frugalboost.cli.run.problems import Problem
-from frugalboost.cli.run.select import Wanted, select
 from frugalboost.files import whole_file, whole_folder
+from frugalboost.recipe import folder
+from frugalboost.recipe.choosing import Settings
+from frugalboost.recipe.problems import Problem
+from frugalboost.recipe.select import Wanted, select
 from frugalboost.report import Report
 
 CALL = ["select", "table.csv", "-t", "bought", "--id", "amount", "--out", "run"]
@@ -37,7 +37,7 @@ def done(frame, tmp_path_factory):
 @pytest.fixture
 def at_once(table, done, monkeypatch):
     """The command, whose work is done already, in a folder of its own."""
-    monkeypatch.setattr("frugalboost.cli.run.select.select", lambda *_: done)
+    monkeypatch.setattr("frugalboost.recipe.select.select", lambda *_: done)
     monkeypatch.setattr(Report, "html", lambda self: "<!doctype html>" + "x" * 100_000)
     return table
 
@@ -142,7 +142,7 @@ def small_disk(tmp_path):
 
 
 def test_a_disk_that_is_full(small_disk, table, done, monkeypatch, capsys):
-    monkeypatch.setattr("frugalboost.cli.run.select.select", lambda *_: done)
+    monkeypatch.setattr("frugalboost.recipe.select.select", lambda *_: done)
     run = small_disk / "run"
     call = [*CALL[:-1], str(run)]
     fill = small_disk / "fill"

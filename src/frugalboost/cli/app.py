@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from frugalboost.cli.bar import shown
-from frugalboost.cli.run.problems import NOTHING, Problem
 from frugalboost.cli.speaking import put, say, told, warnings_said
+from frugalboost.recipe.problems import NOTHING, Problem
 
 if TYPE_CHECKING:
-    from frugalboost.cli.run.select import Wanted
+    from frugalboost.recipe.select import Wanted
 
 app = typer.Typer(
     help="Boosted trees that buy the few features they need.",
@@ -124,8 +124,8 @@ def select(
     with the call or the table, 3 where no feature is worth its price.
     """
     with told():
-        from frugalboost.cli.run.choosing import Settings
-        from frugalboost.cli.run.select import Wanted
+        from frugalboost.recipe.choosing import Settings
+        from frugalboost.recipe.select import Wanted
 
         settings = Settings(
             k=k,
@@ -163,9 +163,9 @@ def select(
 def carried_out(wanted: Wanted, out: str | None, json: bool, quiet: bool) -> None:
     """Run, write the folder, print."""
     from frugalboost.cli.printing import as_json, table_text
-    from frugalboost.cli.run import folder
-    from frugalboost.cli.run.select import origin_of
-    from frugalboost.cli.run.select import select as run
+    from frugalboost.recipe import folder
+    from frugalboost.recipe.select import origin_of
+    from frugalboost.recipe.select import select as run
 
     wanted.settings.check()
     tell = (lambda text: None) if quiet else say
@@ -189,7 +189,7 @@ def command() -> str:
 
 def default_folder(table: str) -> str:
     """In the working directory, named after the table."""
-    from frugalboost.cli.run.files import PACKED
+    from frugalboost.recipe.files import PACKED
 
     if table == "-":
         return "frugalboost_selected"
@@ -213,8 +213,8 @@ def predict(
 ) -> None:
     """Predict with a model, from the columns it bought. Others need not be there."""
     with told():
-        from frugalboost.cli.run import folder
-        from frugalboost.cli.run.predicting import model_file, predictions
+        from frugalboost.recipe import folder
+        from frugalboost.recipe.predicting import model_file, predictions
 
         text = predictions(model, table, ids or [], proba, header, threads)
         if out is None:
@@ -231,7 +231,7 @@ def report(
 ) -> None:
     """Write the report of a run again, and open it where asked for."""
     with told():
-        from frugalboost.cli.run import folder
+        from frugalboost.recipe import folder
 
         place = folder.report_of(run) if out is None else Path(out).expanduser()
         page = folder.page_of_run(run)

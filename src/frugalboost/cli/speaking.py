@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import typer
 
 from frugalboost.cli import stopping
-from frugalboost.cli.run.problems import WRONG, Problem
+from frugalboost.recipe.problems import WRONG, Problem
 
 
 def say(text: str) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from frugalboost.cli.run.problems import Problem, unknown
+from frugalboost.recipe.problems import Problem, unknown
 
 LIBSVM_TARGET = "label"
 STANDARD_INPUT = "standard input"  # how it is called in sentences
@@ -76,7 +76,7 @@ def load_table(
     Examples
     --------
     >>> import os, tempfile
-    >>> from frugalboost.cli.run.files import load_table
+    >>> from frugalboost.recipe.files import load_table
     >>> path = os.path.join(tempfile.mkdtemp(), "a.csv")
     >>> with open(path, "w") as file:
     ...     _ = file.write("age;sex\n12;f\n13;m\n")

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from frugalboost.cli.run.files import existing, reason_of, the_delimiter
-from frugalboost.cli.run.problems import Problem, some, unknown
 from frugalboost.costs import Bags, Cost, Prices
+from frugalboost.recipe.files import existing, reason_of, the_delimiter
+from frugalboost.recipe.problems import Problem, some, unknown
 
 Table = dict[str, Any]
 
@@ -38,7 +38,7 @@ def costs_of(costs: str | None, bags: str | None, names: Sequence[str], by_numbe
     Examples
     --------
     >>> import os, tempfile
-    >>> from frugalboost.cli.run.pricing import costs_of
+    >>> from frugalboost.recipe.pricing import costs_of
     >>> path = os.path.join(tempfile.mkdtemp(), "prices.toml")
     >>> with open(path, "w") as file:
     ...     _ = file.write('unit = "euro"\n[prices]\nmri = 300\n')

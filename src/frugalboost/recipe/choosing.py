@@ -11,13 +11,13 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit, train_test_split
 
-from frugalboost.cli.run.problems import Problem
-from frugalboost.cli.run.task import Task
 from frugalboost.costs import Cost
 from frugalboost.costs.owned_bags import find_bags
 from frugalboost.estimators.base import GBFSBase
 from frugalboost.estimators.classifier import GBFSClassifier, GBFSRegressor
 from frugalboost.estimators.cross_validation import GBFSClassifierCV, GBFSCVBase, GBFSRegressorCV
+from frugalboost.recipe.problems import Problem
+from frugalboost.recipe.task import Task
 from frugalboost.report.findings import Choice, Findings, chosen_by_rule, examine
 from frugalboost.report.measure import Measure
 from frugalboost.report.steps import Rows

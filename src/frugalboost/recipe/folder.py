@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from frugalboost.cli.run.problems import Problem, writing
 from frugalboost.files import whole_file
 from frugalboost.files.whole_folder import is_left_over, tidy, whole_folder
+from frugalboost.recipe.problems import Problem, writing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frugalboost.cli.run.problems import Problem
+from frugalboost.recipe.problems import Problem
 
 MOST_CLASSES = 20  # different whole numbers that are taken for classes
 MOST_TEXTS = 100  # different texts
@@ -51,7 +51,7 @@ def task_of(y: NDArray[Any], target: str, asked: str = "auto", scoring: str | No
     Examples
     --------
     >>> import numpy as np
-    >>> from frugalboost.cli.run.task import task_of
+    >>> from frugalboost.recipe.task import task_of
     >>> task_of(np.array(["yes", "no"] * 5), "bought").remarks
     ("'bought' has 2 different texts: classification.",)
     """

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from frugalboost.cli.run.choosing import Settings, choose, sample_size
-from frugalboost.cli.run.columns import Columns, Roles, divided, kinds_of_frame, like, values, weights_of
-from frugalboost.cli.run.files import LIBSVM_TARGET, STANDARD_INPUT, Loaded, load_table
-from frugalboost.cli.run.pricing import costs_of
-from frugalboost.cli.run.problems import Problem, unknown
-from frugalboost.cli.run.task import Task, task_of
 from frugalboost.estimators.base import Checked, GBFSBase
+from frugalboost.recipe.choosing import Settings, choose, sample_size
+from frugalboost.recipe.columns import Columns, Roles, divided, kinds_of_frame, like, values, weights_of
+from frugalboost.recipe.files import LIBSVM_TARGET, STANDARD_INPUT, Loaded, load_table
+from frugalboost.recipe.pricing import costs_of
+from frugalboost.recipe.problems import Problem, unknown
+from frugalboost.recipe.task import Task, task_of
 from frugalboost.report.contents import Contents, contents_of
 from frugalboost.report.facts import Notice
 from frugalboost.report.steps import Rows

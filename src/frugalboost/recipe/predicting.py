@@ -8,11 +8,11 @@ from typing import Any
 
 from sklearn.base import is_classifier
 
-from frugalboost.cli.run.columns import kinds_of_model, like
-from frugalboost.cli.run.files import Loaded, existing, kind_of, load_table
-from frugalboost.cli.run.folder import MODEL, csv_text
-from frugalboost.cli.run.problems import Problem
 from frugalboost.files.persistence import load
+from frugalboost.recipe.columns import kinds_of_model, like
+from frugalboost.recipe.files import Loaded, existing, kind_of, load_table
+from frugalboost.recipe.folder import MODEL, csv_text
+from frugalboost.recipe.problems import Problem
 
 
 def predictions(
@@ -25,7 +25,7 @@ def predictions(
     model : str
         A model file, or the folder of a run.
     table : str
-        As :func:`~frugalboost.cli.run.files.load_table` takes it; only columns that were bought are needed.
+        As :func:`~frugalboost.recipe.files.load_table` takes it; only columns that were bought are needed.
     ids : sequence of str
         Columns to copy.
     proba : bool

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frugalboost.cli.run.files import LIBSVM_TARGET, UNNAMED, Loaded
-from frugalboost.cli.run.problems import Problem, some, unknown
+from frugalboost.recipe.files import LIBSVM_TARGET, UNNAMED, Loaded
+from frugalboost.recipe.problems import Problem, some, unknown
 from frugalboost.report.facts import Notice, counts_rows
 
 MOST_LEVELS = 1_000  # of a column of texts; with more, and most of them rare, it is free text or an id
