@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
-from typing import Any, Self, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -203,6 +203,7 @@ class Cost(ABC):
 
     unit: str | None = None
     __array_ufunc__ = None  # numpy leaves array + Cost to us
+    _from_plain: ClassVar[Callable[[Any], Cost]]  # as_cost of resolve.py, which knows the classes made from this one
 
     @abstractmethod
     def rules(self, table: FeatureTable) -> tuple[_core.PriceRule, ...]:
@@ -259,14 +260,10 @@ class Cost(ABC):
         return replace(self, **changes)  # type: ignore[type-var]
 
     def __add__(self, other: Any) -> Sum:
-        from frugalboost.costs.resolve import as_cost
-
-        return Sum((*_terms(self), *_terms(as_cost(other))))
+        return Sum((*_terms(self), *_terms(Cost._from_plain(other))))
 
     def __radd__(self, other: Any) -> Sum:
-        from frugalboost.costs.resolve import as_cost
-
-        return as_cost(other) + self if not (isinstance(other, int) and other == 0) else Sum(_terms(self))
+        return Cost._from_plain(other) + self if not (isinstance(other, int) and other == 0) else Sum(_terms(self))
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self._key() == other._key()

@@ -23,6 +23,9 @@ def as_cost(costs: Any) -> Cost:
     return Prices(costs)
 
 
+Cost._from_plain = staticmethod(as_cost)
+
+
 def is_structured(costs: Any) -> bool:
     """Tell objects and functions from plain lists of prices."""
     return isinstance(costs, Cost) or callable(costs)

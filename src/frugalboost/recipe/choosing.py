@@ -12,7 +12,6 @@ from sklearn.base import clone
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit, train_test_split
 
 from frugalboost.costs import Cost
-from frugalboost.costs.owned_bags import find_bags
 from frugalboost.estimators.base import GBFSBase
 from frugalboost.estimators.classifier import GBFSClassifier, GBFSRegressor
 from frugalboost.estimators.cross_validation import GBFSClassifierCV, GBFSCVBase, GBFSRegressorCV
@@ -182,9 +181,10 @@ def exactly(search: GBFSCVBase, rows: Rows, k: int) -> Choice:
     """Exactly so many features: buy many, sell the weakest back."""
     own = selling(search, rows, k)
     model = own.estimator_
-    counted = "bag" if find_bags(model.costs) is not None else "feature"
+    costs = model._costs()
+    counted = "feature" if costs.bags is None else "bag"
     asked = f"{k} {counted}{' was' if k == 1 else 's were'} asked for"
-    found = model._costs().count(model.selected_features_)
+    found = costs.count(model.selected_features_)
     if found < k:
         return choice_of(own, f"{asked}, but only {found} gain anything, or can be had at these prices.")
     return choice_of(own, f"Exactly {asked}; more were bought, and the weakest sold back.")
@@ -200,7 +200,8 @@ def selling(search: GBFSCVBase, rows: Rows, k: int) -> GBFSCVBase:
 def sold_back(search: GBFSCVBase, rows: Rows) -> Choice | None:
     """As many features as the rule chose, by buying more and selling the weakest back, if these do better."""
     model = search.estimator_
-    number = model._costs().count(model.selected_features_)
+    costs = model._costs()
+    number = costs.count(model.selected_features_)
     with warnings.catch_warnings(record=True) as caught:  # about models that may not be taken
         own = selling(search, rows, number)
     costs_more = own.total_cost_ > model.total_cost_ * (1 + 1e-9)
@@ -209,7 +210,7 @@ def sold_back(search: GBFSCVBase, rows: Rows) -> Choice | None:
     for warning in caught:
         warnings.warn(warning.message, stacklevel=2)
     measure, first = Measure(search.scoring_), chosen_by_rule(search)
-    counted = "bags" if find_bags(model.costs) is not None else "features"
+    counted = "features" if costs.bags is None else "bags"
     why = (
         f"The rule chose {number} {counted} on the path, with a mean {measure.title} of {measure.shown(first.score)} "
         f"over {search.n_splits_} splits. Those that are left when more are bought and the weakest sold back do "

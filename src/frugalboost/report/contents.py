@@ -222,7 +222,8 @@ def bags_of(model: GBFSBase, names: Sequence[str]) -> list[dict[str, Any]]:
         return []
     table = FeatureTable(model.n_features_in_, model._names())
     bags, labels = named_bags(model.costs, table, names)
-    paid, members, shares = paid_for_bags(model, bags, table), bags.bags(table), gain_shares(model)
+    paid = paid_for_bags(model._costs(), model.selected_features_.tolist(), model._model.purchases.price.tolist())
+    members, shares = bags.bags(table), gain_shares(model)
     return [
         {
             "name": labels[i],
