@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from frugalboost.estimators.base import NothingBoughtWarning
+    from frugalboost.estimators.base import NothingBoughtWarning, WeakSelectionWarning
     from frugalboost.estimators.classifier import GBFSClassifier, GBFSRegressor
     from frugalboost.estimators.cross_validation import GBFSClassifierCV, GBFSRegressorCV
     from frugalboost.estimators.path import SelectionPath, gbfs_path
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
         SelectionPathDisplay,
         StabilityPathDisplay,
     )
+    from frugalboost.recipe.select import select
+    from frugalboost.recipe.selection import Selection
 
     __version__: str
 
@@ -38,12 +40,15 @@ __all__ = [
     "ModelFileError",
     "NothingBoughtWarning",
     "PurchaseDisplay",
+    "Selection",
     "SelectionPath",
     "SelectionPathDisplay",
     "StabilityPathDisplay",
     "StabilitySelection",
+    "WeakSelectionWarning",
     "gbfs_path",
     "load",
+    "select",
 ]
 
 _HOMES = {
@@ -56,12 +61,15 @@ _HOMES = {
     "ModelFileError": "files.persistence",
     "NothingBoughtWarning": "estimators.base",
     "PurchaseDisplay": "plotting",
+    "Selection": "recipe.selection",
     "SelectionPath": "estimators.path",
     "SelectionPathDisplay": "plotting",
     "StabilityPathDisplay": "plotting",
     "StabilitySelection": "estimators.stability",
+    "WeakSelectionWarning": "estimators.base",
     "gbfs_path": "estimators.path",
     "load": "files.persistence",
+    "select": "recipe.select",
     "_core": "_support.loading",  # so that whoever asks first loads it as it must be loaded
 }
 

@@ -192,7 +192,7 @@ def test_predictions_of_no_rows_and_from_no_model(frame, table, capsys):
 
 
 def test_default_folders_do_not_collide():
-    from frugalboost.cli.app import default_folder
+    from frugalboost.cli.folders import default_folder
 
     assert default_folder("a/run.v1.csv.gz") == "run.v1_selected"
     assert default_folder("run.v2.csv") == "run.v2_selected"

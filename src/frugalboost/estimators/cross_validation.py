@@ -24,6 +24,7 @@ from sklearn.utils import check_random_state, indexable
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from frugalboost._support.progress import Stage, Work
 from frugalboost._support.threads import threads_for
 from frugalboost.estimators.base import Checked, GBFSBase, unchanged_on_error
 from frugalboost.estimators.classifier import GBFSClassifier, GBFSRegressor
@@ -225,9 +226,11 @@ class GBFSCVBase(Shown, Selector, MetaEstimatorMixin, BaseEstimator):  # type: i
         table = []
         for number, split in enumerate(splits):
             rows = []
-            for depth in grid.depths:
+            for part, depth in enumerate(grid.depths):
                 fold = Fold(given, split, template._like(max_depth=depth), scorer, threads)
-                rows += fold.rows(grid, bool(self.verbose), f"split {number + 1}/{len(splits)}, fit")
+                label, depths = f"split {number + 1}/{len(splits)}, fit", len(grid.depths)
+                stage = Stage(Work.CROSS_VALIDATION, label, number * depths + part + 1, len(splits) * depths)
+                rows += fold.rows(grid, bool(self.verbose), stage)
             table.append(rows)
         self._publish_results(np.array(table), grid, score_name(template, self.scoring))
 

@@ -1,4 +1,5 @@
-"""One run of the command: a table in, a folder out. Each step is a file, in the order of the work.
+"""The recipe of ``frugalboost select`` as plain Python: a table in, a selection out; the command is around it.
 
-files -> columns -> task -> pricing -> choosing -> folder; select holds them together.
+Each step is a file, in the order of the work: files -> columns -> task -> pricing -> choosing -> selection -> folder;
+select holds them together. Nothing here prints, but for ``verbose``, or knows the command.
 """

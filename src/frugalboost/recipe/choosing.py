@@ -5,6 +5,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from frugalboost.costs import Cost
 from frugalboost.estimators.base import GBFSBase
 from frugalboost.estimators.classifier import GBFSClassifier, GBFSRegressor
 from frugalboost.estimators.cross_validation import GBFSClassifierCV, GBFSCVBase, GBFSRegressorCV
+from frugalboost.recipe.options import Option, Rule
 from frugalboost.recipe.problems import Problem
 from frugalboost.recipe.task import Task
 from frugalboost.report.findings import Choice, Findings, chosen_by_rule, examine
@@ -34,7 +37,7 @@ class Settings:
 
     k: int | None = None
     mu: float | None = None
-    rule: str = "1se"
+    rule: str = Rule.ONE_STANDARD_ERROR
     sell: bool = True
     budget: float | None = None
     trees: int = 500
@@ -46,14 +49,54 @@ class Settings:
     sample: int | None = None  # rows to choose by; None: as many as USUAL_SAMPLE says, 0: all
     seed: int = 0
     threads: int | None = None
+    verbose: int = 0
 
     def check(self) -> None:
-        """Raise Problem for settings that don't go together."""
+        """Raise Problem for settings that are out of bounds or don't go together."""
         if self.k is not None and self.mu is not None:
-            raise Problem("--k and --mu can't both be followed: give one of them.")
-        for name, value in (("mu", self.mu), ("budget", self.budget), ("learning-rate", self.learning_rate)):
-            if value is not None and not np.isfinite(value):
-                raise Problem(f"--{name} must be a finite number, not {value}.")
+            raise Problem(Option("k"), " and ", Option("mu"), " can't both be followed: give one of them.")
+        for name, lowest in LOWEST.items():
+            check_number(name, getattr(self, name), lowest)
+        if self.seed > LARGEST_SEED:
+            raise Problem(Option("seed"), f" must be at most {LARGEST_SEED}, not {self.seed}.")
+        check_word("rule", self.rule, Rule)
+
+
+LARGEST_SEED = 2**31 - 1
+LOWEST: dict[str, int | float] = {  # whole numbers are wanted where the bound is one
+    "k": 1,
+    "mu": 0.0,
+    "budget": 0.0,
+    "trees": 1,
+    "depth": 1,
+    "learning_rate": 1e-6,
+    "leaf": 1,
+    "splits": 2,
+    "points": 2,
+    "sample": 0,
+    "seed": 0,
+    "threads": 1,
+}
+
+
+def check_number(name: str, value: Any, lowest: int | float) -> None:
+    """Raise Problem for a setting that is no such number; None means that it is not set."""
+    if value is None and name not in ("trees", "learning_rate", "splits", "points", "seed"):
+        return
+    whole = isinstance(lowest, int)
+    if not isinstance(value, Integral if whole else Real) or isinstance(value, bool):
+        raise Problem(Option(name), f" must be a {'whole ' if whole else ''}number, not {value!r}.")
+    if not np.isfinite(float(value)):
+        raise Problem(Option(name), f" must be a finite number, not {value}.")
+    if value < lowest:
+        raise Problem(Option(name), f" must be at least {lowest:g}, not {value!r}.")
+
+
+def check_word(name: str, value: Any, known: type[StrEnum]) -> None:
+    """Raise Problem for a setting that is none of the words it may be."""
+    words = [word.value for word in known]
+    if value not in words:
+        raise Problem(Option(name), f" must be one of {', '.join(map(repr, words))}, not {value!r}.")
 
 
 def choose(rows: Rows, task: Task, settings: Settings, costs: Cost | None, test: Rows | None = None) -> Findings:
@@ -81,7 +124,7 @@ def choose(rows: Rows, task: Task, settings: Settings, costs: Cost | None, test:
     search = search_of(template, rows.y, task, settings, **tried)
     search.fit(rows.X, rows.y, rows.weights)
     choice = None
-    if settings.rule == "1se" and not search.n_features_selected_:
+    if settings.rule == Rule.ONE_STANDARD_ERROR and not search.n_features_selected_:
         less_strictly(search, rows)
     if settings.k is not None:
         choice = exactly(search, rows, settings.k)
@@ -156,10 +199,10 @@ def search_of(template: GBFSBase, y: Any, task: Task, settings: Settings, **what
         n_mus=settings.points,
         cv=splitter(settings.splits, test_size=HELD_OUT, random_state=settings.seed),
         scoring=task.scoring,
-        rule=settings.rule,
+        rule=str(settings.rule),
         n_jobs=settings.threads,
         random_state=settings.seed,
-        verbose=1,
+        verbose=settings.verbose,
         **what,
     )
 
@@ -167,8 +210,8 @@ def search_of(template: GBFSBase, y: Any, task: Task, settings: Settings, **what
 def less_strictly(search: GBFSCVBase, rows: Rows) -> None:
     """Where "1se" buys nothing since splits differ much: judge by differences, split by split."""
     results = search.cv_results_
-    if results["mean_n_features"][chosen_index(results, "paired")]:
-        search._settle_by("paired", rows.X, rows.y, rows.weights)
+    if results["mean_n_features"][chosen_index(results, Rule.PAIRED.value)]:
+        search._settle_by(Rule.PAIRED.value, rows.X, rows.y, rows.weights)
 
 
 def stratifiable(y: Any, share: float) -> bool:

@@ -10,8 +10,9 @@ from sklearn.base import is_classifier
 
 from frugalboost.files.persistence import load
 from frugalboost.recipe.columns import kinds_of_model, like
-from frugalboost.recipe.files import Loaded, existing, kind_of, load_table
+from frugalboost.recipe.files import Loaded, existing, is_libsvm, load_table
 from frugalboost.recipe.folder import MODEL, csv_text
+from frugalboost.recipe.options import Option
 from frugalboost.recipe.problems import Problem
 
 
@@ -43,7 +44,7 @@ def predictions(
     fitted = load(model_file(model))
     fitted.set_params(n_jobs=threads)
     if proba and not is_classifier(fitted):
-        raise Problem("--proba is for classes, and this model predicts numbers.")
+        raise Problem(Option("proba"), " is for classes, and this model predicts numbers.")
     X, copied = rows_for(fitted, table, ids, header)
     heads = [*ids, "prediction", *(f"probability_{c}" for c in (fitted.classes_ if proba else ()))]
     if not X.shape[0]:
@@ -62,16 +63,16 @@ def model_file(model: str) -> Path:
     return file / MODEL if file.is_dir() else existing(model)
 
 
-def rows_for(fitted: Any, table: str, ids: Sequence[str], header: bool) -> tuple[Any, list[list[Any]]]:
+def rows_for(fitted: Any, table: Any, ids: Sequence[str], header: bool) -> tuple[Any, list[list[Any]]]:
     """The columns that the model looks at, and those to copy, as they stand in the file."""
     names = [str(n) for n in getattr(fitted, "feature_names_in_", [])]
-    if table != "-" and kind_of(table) == "libsvm":
+    if is_libsvm(table):
         if ids:
             raise Problem("A LIBSVM file has no ids.")
         if not names or not all(n.isdigit() for n in names):
             raise Problem("This model was not fitted on a LIBSVM file.")
         del fitted.feature_names_in_  # a sparse matrix has none
-        return load_table(table, like=Loaded("", names, None)).columns, []
+        return libsvm_rows(table, names), []
     if not names:
         raise Problem("This model was fitted on a table without names.")
     kinds = kinds_of_model(fitted)
@@ -80,6 +81,11 @@ def rows_for(fitted: Any, table: str, ids: Sequence[str], header: bool) -> tuple
     loaded = load_table(table, header=header, only=wanted or None, texts=[*texts, *ids])
     X = like(loaded, kinds) if kinds else constant_rows(fitted, loaded.n_rows)
     return X, [loaded.columns.column(name).to_pylist() for name in ids]
+
+
+def libsvm_rows(table: Any, names: Sequence[str]) -> Any:
+    """A sparse matrix of these columns."""
+    return load_table(table, like=Loaded("", list(names), None)).columns
 
 
 def constant_rows(fitted: Any, n: int) -> Any:

@@ -8,23 +8,31 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-WRONG, NOTHING = 2, 3  # exit codes: a wrong call or bad input; nothing is worth its price
+from frugalboost.recipe.options import Option, Sentence
 
 
-class Problem(Exception):
+class Problem(ValueError):
     """Something that the user can mend.
 
     Parameters
     ----------
-    message : str
+    *parts : str or Option
         A sentence: what was wrong, where, what to do.
-    code : int, default=2
-        The exit code of the command.
+
+    Examples
+    --------
+    >>> from frugalboost.recipe.options import Option
+    >>> from frugalboost.recipe.problems import Problem
+    >>> str(Problem(Option("k"), " and ", Option("mu"), " can't both be followed: give one of them."))
+    "k and mu can't both be followed: give one of them."
     """
 
-    def __init__(self, message: str, code: int = WRONG) -> None:
-        super().__init__(message)
-        self.code = code
+    def __init__(self, *parts: str | Option) -> None:
+        super().__init__(*parts)
+        self.sentence = Sentence(*parts)
+
+    def __str__(self) -> str:
+        return str(self.sentence)
 
 
 def unknown(what: str, name: str, known: Iterable[str], where: str) -> Problem:
@@ -42,17 +50,19 @@ def some(names: list[str], most: int = 8) -> str:
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown
 
 
-_REASONS = {
-    errno.ENOSPC: "The disk is full: there was no room for {}. Make room, or name another place with --out.",
-    errno.EDQUOT: "Your share of the disk is used up: there was no room for {}. Make room, or name another place with "
-    "--out.",
-    errno.EROFS: "{} is on a disk that can only be read. Name another place with --out.",
-    errno.EACCES: "{} may not be written. Change its permissions, or name another place with --out.",
-    errno.EPERM: "{} may not be written. Change its permissions, or name another place with --out.",
-    errno.EISDIR: "{} is a folder; --out must name a file.",
-    errno.ENOENT: "The folder of {} is not there. Make it, or name another place with --out.",
-    errno.ENOTDIR: "{} lies in something that is no folder. Name another place with --out.",
-    errno.ENAMETOOLONG: "{} is too long a name. Name another place with --out.",
+OUT = Option("out", ...)
+_ELSEWHERE: tuple[str | Option, ...] = ("Name another place with ", OUT, ".")
+_OR_ELSEWHERE: tuple[str | Option, ...] = ("or name another place with ", OUT, ".")
+_REASONS: dict[int, tuple[str | Option, ...]] = {
+    errno.ENOSPC: ("The disk is full: there was no room for {}. Make room, ", *_OR_ELSEWHERE),
+    errno.EDQUOT: ("Your share of the disk is used up: there was no room for {}. Make room, ", *_OR_ELSEWHERE),
+    errno.EROFS: ("{} is on a disk that can only be read. ", *_ELSEWHERE),
+    errno.EACCES: ("{} may not be written. Change its permissions, ", *_OR_ELSEWHERE),
+    errno.EPERM: ("{} may not be written. Change its permissions, ", *_OR_ELSEWHERE),
+    errno.EISDIR: ("{} is a folder; ", Option("out"), " must name a file."),
+    errno.ENOENT: ("The folder of {} is not there. Make it, ", *_OR_ELSEWHERE),
+    errno.ENOTDIR: ("{} lies in something that is no folder. ", *_ELSEWHERE),
+    errno.ENAMETOOLONG: ("{} is too long a name. ", *_ELSEWHERE),
 }
 
 
@@ -64,6 +74,6 @@ def writing(place: str | os.PathLike[str]) -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
-        path = repr(os.fspath(place))
-        otherwise = f"{{}} can't be written: {error.strerror or error}. Name another place with --out."
-        raise Problem(_REASONS.get(error.errno or 0, otherwise).format(path)) from None
+        otherwise = (f"{{}} can't be written: {error.strerror or error}. ", *_ELSEWHERE)
+        first, *rest = _REASONS.get(error.errno or 0, otherwise)
+        raise Problem(str(first).replace("{}", repr(os.fspath(place)), 1), *rest) from None

@@ -14,6 +14,7 @@ from sklearn.base import is_classifier
 from sklearn.utils import _safe_indexing
 
 from frugalboost._support.parallel import Check, side_by_side
+from frugalboost._support.progress import Stage
 from frugalboost.estimators.base import Checked, GBFSBase
 from frugalboost.estimators.path import Course
 from frugalboost.selection.backward import Outcome
@@ -66,12 +67,12 @@ class Fold:
         self._scorer, self._threads = scorer, threads
         self.course = Course(template, replace(checked, train=checked.train.at(train), validation=None), threads)
 
-    def rows(self, grid: Grid, verbose: bool, what: str) -> list[Row]:
+    def rows(self, grid: Grid, verbose: bool, stage: Stage) -> list[Row]:
         """Results of every value and number of iterations; fits run side by side."""
         # Numbers of features are one run of selling back, which shares out its own fits.
         portions = np.split(grid.values, len(grid.values)) if grid.parameter == "mu" else [grid.values]
         works = [partial(self._run, values, grid) for values in portions[::-1]]  # the smallest mu take longest
-        results = side_by_side(works, self._threads, verbose, what)[::-1]
+        results = side_by_side(works, self._threads, verbose, stage)[::-1]
         return [row for part in results for row in part]
 
     def _run(self, values: NDArray[Any], grid: Grid, check: Check | None, threads: int) -> list[Row]:
