@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
 from frugalboost._support.parallel import Check, side_by_side
+from frugalboost._support.progress import Stage, Work
 from frugalboost.estimators.base import GBFSBase, unchanged_on_error
 from frugalboost.estimators.selector import Selector
 from frugalboost.estimators.template import make_template, path_fitter
@@ -184,7 +185,7 @@ class StabilitySelection(Selector, MetaEstimatorMixin, BaseEstimator):  # type: 
         self.mus_ = mu_grid(fitter.mu_max, self.n_mus, self.eps) if self.mus is None else check_mus(self.mus)
         halves = self._halves(task)
         works = [partial(_path_on, task, places, self.mus_, most) for places in halves]
-        found = side_by_side(works, fitter.threads, bool(self.verbose), "subsample")
+        found = side_by_side(works, fitter.threads, bool(self.verbose), Stage(Work.SUBSAMPLES))
         chosen, owned = (np.array(part) for part in zip(*found, strict=True))
         self.bags_ = bags
         self.frequencies_ = chosen.mean(axis=0)
