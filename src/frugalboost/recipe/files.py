@@ -120,7 +120,7 @@ def load_table(
     >>> load_table(path).names
     ['age', 'sex']
     """
-    if not isinstance(place, str | PathLike):
+    if not is_place(place):
         return from_frame(place, what, only)
     place = fspath(place)
     if place == "-":
@@ -150,9 +150,14 @@ def kind_of(place: str) -> FileKind:
     return ENDINGS[suffix]
 
 
-def is_libsvm(place: Any) -> bool:
+def is_place(table: Any) -> bool:
+    """Whether a table is given by the place of its file."""
+    return isinstance(table, str | PathLike)
+
+
+def is_libsvm(table: Any) -> bool:
     """Whether a table is a LIBSVM file."""
-    return isinstance(place, str | PathLike) and fspath(place) != "-" and kind_of(fspath(place)) is FileKind.LIBSVM
+    return is_place(table) and fspath(table) != "-" and kind_of(fspath(table)) is FileKind.LIBSVM
 
 
 def existing(place: str) -> Path:
@@ -339,7 +344,7 @@ def from_frame(table: Any, what: str, only: Sequence[str] | None) -> Loaded:
     frame = as_frame(table, what)
     if frame is None:
         kind = type(table).__name__
-        raise TypeError(f"{what} is a {kind}. Give a data frame (pandas, polars, Arrow) or the path of a file.")
+        raise TypeError(f"{what} is of type {kind}. Give a data frame (pandas, polars, Arrow) or the path of a file.")
     native = frame.to_native()
     library = type(native).__module__.partition(".")[0]
     try:
