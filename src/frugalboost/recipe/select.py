@@ -14,7 +14,7 @@ from sklearn.metrics import get_scorer_names
 
 from frugalboost.estimators.base import Checked, NothingBoughtWarning
 from frugalboost.recipe.choosing import Settings, check_word, choose, sample_size
-from frugalboost.recipe.columns import Columns, Roles, divided, kinds_of_frame, like, values, weights_of
+from frugalboost.recipe.columns import Columns, Roles, as_fitted, divided, kinds_of_frame, target_values, weights_of
 from frugalboost.recipe.files import LIBSVM_TARGET, Loaded, is_place, load_table
 from frugalboost.recipe.options import SILENT, Messages, Option, Sentence, TaskKind
 from frugalboost.recipe.pricing import costs_of
@@ -308,7 +308,7 @@ def dense_test_rows(request: Request, loaded: Loaded, kinds: Any) -> Rows:
     if not kept.n_rows:
         raise Problem(f"{loaded.source} has no rows with a value of {target!r}.")
     weights = None if request.weight is None else weights_of(kept.columns, request.weight)
-    return Rows(like(kept, kinds), values(kept.columns.column(target)), weights)
+    return Rows(as_fitted(kept, kinds), target_values(kept.columns.column(target)), weights)
 
 
 def as_known_classes(y: Any, known: Any, source: str) -> Any:
