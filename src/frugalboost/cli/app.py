@@ -116,8 +116,7 @@ def run_select(asked: dict[str, Any], settings: dict[str, Any], out: str | None,
     contents = done.report.contents
     print_result(f"{as_json(contents, place)}\n" if json else table_text(contents, place))
     if not done.features:
-        words = "No feature is worth its price, or prices, --budget and --leaf allow none: the model is a constant."
-        end_with(words, NOTHING)
+        end_with(recipe.NOTHING_BOUGHT.spelled(in_command), NOTHING)
 
 
 def command() -> str:

@@ -125,11 +125,11 @@ def choose(rows: Sample, task: Task, settings: Settings, costs: Cost | None, tes
     search.fit(rows.X, rows.y, rows.weights)
     choice = None
     if settings.rule == Rule.ONE_STANDARD_ERROR and not search.n_features_selected_:
-        less_strictly(search, rows)
+        retry_with_paired_rule(search, rows)
     if settings.k is not None:
-        choice = exactly(search, rows, settings.k)
+        choice = choose_k(search, rows, settings.k)
     elif settings.mu is not None:
-        choice = at_mu(search, rows, settings.mu)
+        choice = choose_mu(search, rows, settings.mu)
     elif settings.sell and search.n_features_selected_:
         choice = sold_back(search, rows)
     if rows is not all_rows:
@@ -207,7 +207,7 @@ def search_of(template: GBFSBase, y: Any, task: Task, settings: Settings, **what
     )
 
 
-def less_strictly(search: GBFSCVBase, rows: Sample) -> None:
+def retry_with_paired_rule(search: GBFSCVBase, rows: Sample) -> None:
     """Where "1se" buys nothing since splits differ much: judge by differences, split by split."""
     results = search.cv_results_
     if results["mean_n_features"][chosen_index(results, Rule.PAIRED.value)]:
@@ -220,7 +220,7 @@ def stratifiable(y: Any, share: float) -> bool:
     return bool(counts.min() >= 2 and len(counts) <= min(share, 1 - share) * len(y))
 
 
-def exactly(search: GBFSCVBase, rows: Sample, k: int) -> Choice:
+def choose_k(search: GBFSCVBase, rows: Sample, k: int) -> Choice:
     """Exactly so many features: buy many, sell the weakest back."""
     own = selling(search, rows, k)
     model = own.estimator_
@@ -262,7 +262,7 @@ def sold_back(search: GBFSCVBase, rows: Sample) -> Choice | None:
     return choice_of(own, why)
 
 
-def at_mu(search: GBFSCVBase, rows: Sample, mu: float) -> Choice:
+def choose_mu(search: GBFSCVBase, rows: Sample, mu: float) -> Choice:
     """The mu that was asked for, with the trees that suit it."""
     found = choice_of(refitted(search, rows, mus=[mu]), f"mu = {mu:g} was asked for.")
     return replace(found, mu_given=True)

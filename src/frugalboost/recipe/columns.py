@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from frugalboost.recipe.files import LIBSVM_TARGET, Loaded
 from frugalboost.recipe.options import SILENT, Messages, Option
-from frugalboost.recipe.problems import Problem, some, unknown
+from frugalboost.recipe.problems import Problem, listed, unknown
 from frugalboost.report.facts import Notice, NoticeKind, counts_rows
 
 MOST_LEVELS = 1_000  # of a column of texts; with more, and most of them rare, it is free text or an id
@@ -74,11 +74,11 @@ def divided(loaded: Loaded, roles: Roles, messages: Messages = SILENT) -> Column
             raise Problem(f"A LIBSVM file has one target, {LIBSVM_TARGET!r}, and no weights or ids.")
         return Columns(loaded.columns, loaded.target, None, loaded.names, remarks)
     if roles.target is None:
-        there = f"There are {some(loaded.names)}."
+        there = f"There are {listed(loaded.names)}."
         raise Problem(Option("target"), f" is missing: which column is to be predicted? {there}")
     roles.check(loaded)
     table, dropped = with_target(loaded, roles.target)
-    y = values(table.column(roles.target))
+    y = target_values(table.column(roles.target))
     weights = weights_of(table, roles.weight) if roles.weight else None
     names = [n for n in loaded.names if n not in (roles.target, roles.weight, *roles.ids)]
     X, notices = features(table, names, loaded.unnamed)
@@ -101,7 +101,7 @@ def with_target(loaded: Loaded, target: str) -> tuple[Any, int]:
     return table, dropped
 
 
-def values(column: Any) -> NDArray[Any]:
+def target_values(column: Any) -> NDArray[Any]:
     """Targets as numbers or texts."""
     import pyarrow
 
@@ -266,7 +266,7 @@ def kinds_of_frame(frame: Any) -> Kinds:
     return {str(n): None if own is None else own.tolist() for n, own in levels.items()}
 
 
-def like(loaded: Loaded, kinds: Kinds) -> Any:
+def as_fitted(loaded: Loaded, kinds: Kinds) -> Any:
     """The columns of another table as they were in fit.
 
     Parameters

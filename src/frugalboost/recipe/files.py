@@ -122,17 +122,17 @@ def load_table(
     >>> load_table(path).names
     ['age', 'sex']
     """
-    if not isinstance(place, str | PathLike):
+    if not is_place(place):
         return from_frame(place, what, only)
     place = fspath(place)
     if place == "-":
         return read_text(sys.stdin.buffer.read(), STANDARD_INPUT, Dialect(",", header, tuple(texts)), only)
     kind = kind_of(place)
     if kind is FileKind.LIBSVM:
-        return read_libsvm(existing(place), None if like is None else like.names)
+        return read_libsvm(existing_file(place), None if like is None else like.names)
     if kind in (FileKind.COMMAS, FileKind.TABS):
         dialect = Dialect(kind.value, header, tuple(texts))
-        return read_text(unpacked(existing(place)), Path(place).name, dialect, only)
+        return read_text(unpacked(existing_file(place)), Path(place).name, dialect, only)
     read = read_parquet if kind is FileKind.PARQUET else read_feather
     return read(place, only)
 
@@ -147,17 +147,22 @@ def kind_of(place: str) -> FileKind:
     suffix = Path(name).suffix
     if suffix not in ENDINGS:
         if not glob.glob(place):
-            existing(place)
+            existing_file(place)
         raise Problem(f"{place!r} has no ending that says what it is. Known are {', '.join(ENDINGS)} (also .gz).")
     return ENDINGS[suffix]
 
 
-def is_libsvm(place: Any) -> bool:
+def is_place(table: Any) -> bool:
+    """Whether a table is given by the place of its file."""
+    return isinstance(table, str | PathLike)
+
+
+def is_libsvm(table: Any) -> bool:
     """Whether a table is a LIBSVM file."""
-    return isinstance(place, str | PathLike) and fspath(place) != "-" and kind_of(fspath(place)) is FileKind.LIBSVM
+    return is_place(table) and fspath(table) != "-" and kind_of(fspath(table)) is FileKind.LIBSVM
 
 
-def existing(place: str) -> Path:
+def existing_file(place: str) -> Path:
     """A file that is there."""
     path = Path(place).expanduser()
     if path.is_file():
@@ -225,7 +230,7 @@ def read_text(content: bytes, source: str, dialect: Dialect, only: Sequence[str]
     """CSV in any of its dialects; which one, is seen from the first lines."""
     content, remarks = in_utf8(content, source)
     first = content.split(b"\n", 1)[0].decode("utf-8")
-    dialect = replace(dialect, delimiter=the_delimiter(first, dialect.delimiter))
+    dialect = replace(dialect, delimiter=find_delimiter(first, dialect.delimiter))
     table = parsed(content, source, dialect)
     if dialect.delimiter != "," and has_decimal_commas(table, dialect.texts):
         table = parsed(content, source, replace(dialect, point=","))
@@ -265,7 +270,7 @@ def in_utf8(content: bytes, source: str) -> tuple[bytes, list[str | Sentence]]:
     return content, remarks
 
 
-def the_delimiter(line: str, likely: str) -> str:
+def find_delimiter(line: str, likely: str) -> str:
     """The one by its ending, unless another cuts the first line into more pieces; quoted ones do not count."""
     bare = re.sub(r'"[^"]*"', "", line)
     return max((likely, *DELIMITERS), key=lambda d: bare.count(d))
@@ -341,7 +346,7 @@ def from_frame(table: Any, what: str, only: Sequence[str] | None) -> Loaded:
     frame = as_frame(table, what)
     if frame is None:
         kind = type(table).__name__
-        raise TypeError(f"{what} is a {kind}. Give a data frame (pandas, polars, Arrow) or the path of a file.")
+        raise TypeError(f"{what} is of type {kind}. Give a data frame (pandas, polars, Arrow) or the path of a file.")
     native = frame.to_native()
     library = type(native).__module__.partition(".")[0]
     try:
@@ -368,7 +373,7 @@ def read_parquet(place: str, only: Sequence[str] | None) -> Loaded:
         if not found:
             raise Problem(f"No file has a name like {place!r}.")
     elif not Path(place).is_dir():
-        existing(place)
+        existing_file(place)
     source = Path(place).name or repr(place)
     loaded: Loaded = readable(
         source, lambda: columns_of(source, ArrowBatches(_dataset(found), None, None, False), only)
@@ -388,7 +393,7 @@ def columns_of(source: str, batches: Any, only: Sequence[str] | None) -> Loaded:
 
 def read_feather(place: str, only: Sequence[str] | None) -> Loaded:
     """Arrow files and streams."""
-    path = existing(place)
+    path = existing_file(place)
     pyarrow = arrow()
 
     def read() -> Any:

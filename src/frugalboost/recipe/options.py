@@ -59,7 +59,7 @@ def in_python(option: Option) -> str:
     name = OTHERWISE_IN_PYTHON.get(option.name, option.name)
     if option.value is None:
         return name
-    return f"{name}=..." if option.value is ... else f"{name}={option.value!r}"
+    return f"the argument {name}" if option.value is ... else f"{name}={option.value!r}"
 
 
 @dataclass(frozen=True, init=False)

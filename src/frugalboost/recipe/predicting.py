@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from frugalboost.estimators.storing import load
-from frugalboost.recipe.columns import kinds_of_model, like
-from frugalboost.recipe.files import Loaded, existing, is_libsvm, load_table
+from frugalboost.recipe.columns import as_fitted, kinds_of_model
+from frugalboost.recipe.files import Loaded, existing_file, is_libsvm, load_table
 from frugalboost.recipe.folder import MODEL, csv_text
 from frugalboost.recipe.options import Option
 from frugalboost.recipe.problems import Problem
@@ -61,7 +61,7 @@ def model_file(model: str) -> Path:
     file = Path(model).expanduser()
     if file.is_dir() and not (file / MODEL).is_file():
         raise Problem(f"There is no model in the folder {str(file)!r}.")
-    return file / MODEL if file.is_dir() else existing(model)
+    return file / MODEL if file.is_dir() else existing_file(model)
 
 
 def rows_for(fitted: Any, table: Any, ids: Sequence[str], header: bool) -> tuple[Any, list[list[Any]]]:
@@ -80,7 +80,7 @@ def rows_for(fitted: Any, table: Any, ids: Sequence[str], header: bool) -> tuple
     texts = [n for n, levels in kinds.items() if levels and isinstance(levels[0], str)]
     wanted = list(dict.fromkeys([*kinds, *ids]))
     loaded = load_table(table, header=header, only=wanted or None, texts=[*texts, *ids])
-    X = like(loaded, kinds) if kinds else constant_rows(fitted, loaded.n_rows)
+    X = as_fitted(loaded, kinds) if kinds else constant_rows(fitted, loaded.n_rows)
     return X, [loaded.columns.column(name).to_pylist() for name in ids]
 
 

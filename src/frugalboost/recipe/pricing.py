@@ -11,9 +11,9 @@ from typing import Any
 
 from frugalboost.costs import Bags, Cost, Prices
 from frugalboost.costs.resolve import as_cost
-from frugalboost.recipe.files import existing, reason_of, the_delimiter
+from frugalboost.recipe.files import existing_file, find_delimiter, reason_of
 from frugalboost.recipe.options import Option
-from frugalboost.recipe.problems import Problem, some, unknown
+from frugalboost.recipe.problems import Problem, listed, unknown
 
 Table = dict[str, Any]
 
@@ -209,7 +209,7 @@ def check_shapes(table: Table, source: str) -> None:
 
 def read_prices(place: str) -> Table:
     """Prices of features."""
-    path = existing(place)
+    path = existing_file(place)
     if path.suffix.lower() == ".toml":
         return read_toml(path)
     found: dict[str, float] = {}
@@ -222,7 +222,7 @@ def read_prices(place: str) -> Table:
 
 def read_bags(place: str) -> Table:
     """Bags of features."""
-    path = existing(place)
+    path = existing_file(place)
     if path.suffix.lower() == ".toml":
         return read_toml(path)
     found: dict[str, list[str]] = {}
@@ -250,12 +250,12 @@ def rows_in(path: Path, needed: Sequence[str]) -> list[dict[str, str]]:
     with path.open(newline="", encoding="utf-8-sig") as file:
         first = file.readline()
         file.seek(0)
-        delimiter = the_delimiter(first, ",")
+        delimiter = find_delimiter(first, ",")
         reader = csv.DictReader(file, skipinitialspace=True, delimiter=delimiter)
         heads = [h.strip().lower() for h in reader.fieldnames or ()]
         missing = next((name for name in needed if name not in heads), None)
         if missing is not None:
-            raise Problem(f"{path.name} has no column {missing!r}; its first line must name {some(list(needed))}.")
+            raise Problem(f"{path.name} has no column {missing!r}; its first line must name {listed(list(needed))}.")
         reader.fieldnames = heads
         return [{k: (v or "").strip() for k, v in row.items() if k is not None} for row in reader]
 

@@ -40,11 +40,11 @@ def unknown(what: str, name: str, known: Iterable[str], where: str) -> Problem:
     names = list(known)
     lower = {n.lower(): n for n in names}
     near = [lower[name.lower()]] if name.lower() in lower else difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    hint = f"Did you mean {near[0]!r}?" if near else f"There are {some(names)}."
+    hint = f"Did you mean {near[0]!r}?" if near else f"There are {listed(names)}."
     return Problem(f"There is no {what} {name!r} in {where}. {hint}")
 
 
-def some(names: list[str], most: int = 8) -> str:
+def listed(names: list[str], most: int = 8) -> str:
     """A list for a sentence."""
     shown = ", ".join(repr(n) for n in names[:most])
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,9 +12,10 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import get_scorer_names
 
+from frugalboost.estimators.fitted import NothingBoughtWarning
 from frugalboost.recipe.choosing import Settings, check_word, choose, sample_size
-from frugalboost.recipe.columns import Columns, Roles, divided, kinds_of_frame, like, values, weights_of
-from frugalboost.recipe.files import LIBSVM_TARGET, Loaded, load_table
+from frugalboost.recipe.columns import Columns, Roles, as_fitted, divided, kinds_of_frame, target_values, weights_of
+from frugalboost.recipe.files import LIBSVM_TARGET, Loaded, is_place, load_table
 from frugalboost.recipe.options import SILENT, Messages, Option, Sentence, TaskKind
 from frugalboost.recipe.pricing import costs_of
 from frugalboost.recipe.problems import Problem, unknown
@@ -170,7 +172,19 @@ def select(
     request = Request(
         table, target, weight, tuple(names), test, costs, bags, task, scoring, header, settings, python_call(given)
     )
-    return run(request, Messages(print) if verbose else SILENT)
+    found = run(request, Messages(print) if verbose else SILENT)
+    if not found.features:
+        warnings.warn(str(NOTHING_BOUGHT), NothingBoughtWarning, stacklevel=2)
+    return found
+
+
+NOTHING_BOUGHT = Sentence(
+    "No feature is worth its price, or prices, ",
+    Option("budget"),
+    " and ",
+    Option("leaf"),
+    " allow none: the model is a constant.",
+)
 
 
 def python_call(given: Mapping[str, Any]) -> dict[str, str]:
@@ -178,7 +192,7 @@ def python_call(given: Mapping[str, Any]) -> dict[str, str]:
     defaults = {name: p.default for name, p in inspect.signature(select).parameters.items()}
     shown = []
     for name, value in given.items():
-        if name in ("table", "test") and not isinstance(value, str | os.PathLike | None):
+        if name in ("table", "test") and value is not None and not is_place(value):
             value_text = name  # a data frame
         elif (name != "table" and value is defaults[name]) or (isinstance(value, str) and value == defaults[name]):
             continue
@@ -219,7 +233,9 @@ def run(request: Request, messages: Messages = SILENT) -> Selection:
     tell_of_sample(sample_size(columns.y, task, request.settings), len(columns.y), messages)
     test, notices, about_test = test_rows(request, loaded, columns, task)
     rows = Sample(columns.X, columns.y, columns.weights)
-    findings = choose(rows, task, request.settings, costs, test)
+    with warnings.catch_warnings():  # of models that are only tried; what is chosen is seen from the result
+        warnings.simplefilter("ignore", NothingBoughtWarning)
+        findings = choose(rows, task, request.settings, costs, test)
     model = findings.choice.model
     checked, _ = model._like()._checked(columns.X, columns.y, columns.weights)
     contents = contents_of(
@@ -233,7 +249,8 @@ def run(request: Request, messages: Messages = SILENT) -> Selection:
     )
     for notice in contents["notices"][len(columns.notices) :]:
         messages.say(notice["text"])
-    return Selection(contents, model, Source(request.table, columns.names, loaded.is_sparse, request.header))
+    place = os.fspath(request.table) if is_place(request.table) else None
+    return Selection(contents, model, Source(place, columns.names, loaded.is_sparse, request.header))
 
 
 def check_k(k: int | None, n_features: int) -> None:
@@ -279,7 +296,7 @@ def test_rows(
         words = f"{loaded.source} has rows of one class only, so ROC AUC can't be had there ("
         raise Problem(words, Option("scoring"), ").")
     notices = [] if loaded.is_sparse else same_rows(columns.X, rows.X, loaded.source)
-    where = os.fspath(request.test) if isinstance(request.test, str | os.PathLike) else str(loaded.origin)
+    where = os.fspath(request.test) if is_place(request.test) else loaded.origin
     return rows, notices, {"test_rows": f"{rows.X.shape[0]:,} in {where}"}
 
 
@@ -291,7 +308,7 @@ def dense_test_rows(request: Request, loaded: Loaded, kinds: Any) -> Sample:
     if not kept.n_rows:
         raise Problem(f"{loaded.source} has no rows with a value of {target!r}.")
     weights = None if request.weight is None else weights_of(kept.columns, request.weight)
-    return Sample(like(kept, kinds), values(kept.columns.column(target)), weights)
+    return Sample(as_fitted(kept, kinds), target_values(kept.columns.column(target)), weights)
 
 
 def as_known_classes(y: Any, known: Any, source: str) -> Any:

@@ -28,15 +28,10 @@ MOST_SHOWN = 20  # features in a short view
 class Source:
     """What a selection must remember of its table."""
 
-    table: Any
+    place: str | None  # of its file; None for a data frame
     column_names: Sequence[str]
     is_sparse: bool = False
     header: bool = True
-
-    @property
-    def place(self) -> str | None:
-        """Where the file is; None for a data frame."""
-        return os.fspath(self.table) if isinstance(self.table, str | os.PathLike) else None
 
 
 class Candidate(NamedTuple):
