@@ -1,5 +1,6 @@
 """frugalboost.select: the recipe of the command in Python."""
 
+import inspect
 import json
 import pickle
 import subprocess
@@ -223,6 +224,14 @@ def test_bags_from_files_mappings_and_objects(frame, tmp_path):
     assert both.choice.price == same.choice.price <= 3
 
 
+def test_the_call_can_be_made_again(frame):
+    """What is a default, or changes no result, is not told."""
+    given = {"table": frame, "target": "y", "test": frame, "trees": int("500"), "costs": Prices({"x0": 2.0}), "ids": ()}
+    defaults = {n: p.default for n, p in inspect.signature(frugalboost.select).parameters.items()}
+    call = recipe.python_call(defaults | given | {"verbose": 1, "threads": 2, "k": 3})
+    assert call == {"python": "frugalboost.select(table, 'y', k=3, costs=Prices(values={'x0': 2.0}), test=test)"}
+
+
 @pytest.fixture(scope="module")
 def libsvm(tmp_path_factory):
     X, y = load_breast_cancer(return_X_y=True)
@@ -316,8 +325,6 @@ def test_a_problem_survives_pickling():
 
 def test_every_option_of_the_command_is_an_argument():
     """By its own name; what the command prints and where to are not the recipe's affair."""
-    import inspect
-
     from frugalboost.cli.app import select as command
 
     asked, known = inspect.signature(command).parameters, inspect.signature(frugalboost.select).parameters

@@ -6,14 +6,13 @@ from typing import Annotated
 
 import typer
 
-from frugalboost.recipe.options import Rule, TaskKind
+from frugalboost.recipe.options import LARGEST_SEED, Rule, TaskKind
 
 TABLE = (
     "CSV, TSV, Parquet, Arrow/Feather or LIBSVM file; - for CSV from standard input; a folder or pattern of Parquet "
     "files."
 )
 RULES = "min: the lowest error; 1se: the cheapest within one standard error of it; paired: the same by differences."
-LARGEST_SEED = 2**31 - 1
 
 TableArgument = Annotated[str, typer.Argument(help=TABLE, show_default=False)]
 ModelArgument = Annotated[str, typer.Argument(help="A model file, or the folder of a run.", show_default=False)]

@@ -17,7 +17,7 @@ from frugalboost.costs import Cost
 from frugalboost.estimators import GBFSClassifier, GBFSRegressor
 from frugalboost.estimators.base import GBFSBase
 from frugalboost.estimators.cross_validation import GBFSClassifierCV, GBFSCVBase, GBFSRegressorCV
-from frugalboost.recipe.options import Option, Rule
+from frugalboost.recipe.options import LARGEST_SEED, Option, Rule
 from frugalboost.recipe.problems import Problem
 from frugalboost.recipe.task import Task
 from frugalboost.report.findings import Choice, Findings, chosen_by_rule, examine
@@ -62,7 +62,6 @@ class Settings:
         check_word("rule", self.rule, Rule)
 
 
-LARGEST_SEED = 2**31 - 1
 LOWEST: dict[str, int | float] = {  # whole numbers are wanted where the bound is one
     "k": 1,
     "mu": 0.0,

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+LARGEST_SEED = 2**31 - 1
+
 
 class TaskKind(StrEnum):
     """What kind of target it is."""

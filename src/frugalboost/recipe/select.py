@@ -189,16 +189,17 @@ NOTHING_BOUGHT = Sentence(
 
 def python_call(given: Mapping[str, Any]) -> dict[str, str]:
     """The call, so that it can be made again."""
-    defaults = {name: p.default for name, p in inspect.signature(select).parameters.items()}
     shown = []
-    for name, value in given.items():
-        if name in ("table", "test") and value is not None and not is_place(value):
-            value_text = name  # a data frame
-        elif (name != "table" and value is defaults[name]) or (isinstance(value, str) and value == defaults[name]):
+    for name, parameter in inspect.signature(select).parameters.items():
+        value, default = given[name], parameter.default
+        unchanged = type(value) is type(default) and value == default
+        if unchanged or name in ("threads", "verbose"):  # which change no result
             continue
+        if name in ("table", "test") and not is_place(value):
+            text = name  # a data frame
         else:
-            value_text = repr(os.fspath(value) if isinstance(value, os.PathLike) else value)
-        shown.append(value_text if name in ("table", "target") else f"{name}={value_text}")
+            text = repr(os.fspath(value) if isinstance(value, os.PathLike) else value)
+        shown.append(text if name in ("table", "target") else f"{name}={text}")
     return {"python": f"frugalboost.select({', '.join(shown)})"}
 
 
