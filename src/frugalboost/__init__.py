@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from frugalboost.estimators.classifier import GBFSClassifier
     from frugalboost.estimators.cross_validation import GBFSClassifierCV, GBFSRegressorCV
-    from frugalboost.estimators.fitted import NothingBoughtWarning
+    from frugalboost.estimators.fitted import NothingBoughtWarning, WeakSelectionWarning
     from frugalboost.estimators.path import SelectionPath, gbfs_path
     from frugalboost.estimators.regressor import GBFSRegressor
     from frugalboost.estimators.stability import StabilitySelection
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
         SelectionPathDisplay,
         StabilityPathDisplay,
     )
+    from frugalboost.recipe.select import select
+    from frugalboost.recipe.selection import Selection
 
     __version__: str
 
@@ -39,12 +41,15 @@ __all__ = [
     "ModelFileError",
     "NothingBoughtWarning",
     "PurchaseDisplay",
+    "Selection",
     "SelectionPath",
     "SelectionPathDisplay",
     "StabilityPathDisplay",
     "StabilitySelection",
+    "WeakSelectionWarning",
     "gbfs_path",
     "load",
+    "select",
 ]
 
 _HOMES = {
@@ -57,12 +62,15 @@ _HOMES = {
     "ModelFileError": "estimators.storing",
     "NothingBoughtWarning": "estimators.fitted",
     "PurchaseDisplay": "plotting",
+    "Selection": "recipe.selection",
     "SelectionPath": "estimators.path",
     "SelectionPathDisplay": "plotting",
     "StabilityPathDisplay": "plotting",
     "StabilitySelection": "estimators.stability",
+    "WeakSelectionWarning": "estimators.fitted",
     "gbfs_path": "estimators.path",
     "load": "estimators.storing",
+    "select": "recipe.select",
     "_core": "_support.loading",  # so that whoever asks first loads it as it must be loaded
 }
 

@@ -18,12 +18,12 @@ from sklearn.datasets import dump_svmlight_file, load_breast_cancer
 
 import frugalboost
 from frugalboost.cli import main
-from frugalboost.cli.run.columns import Roles, divided
-from frugalboost.cli.run.files import load_table
-from frugalboost.cli.run.pricing import costs_of
-from frugalboost.cli.run.problems import Problem
-from frugalboost.cli.run.task import task_of
 from frugalboost.costs import Bags, Prices
+from frugalboost.recipe.columns import Roles, divided
+from frugalboost.recipe.files import load_table
+from frugalboost.recipe.pricing import costs_of
+from frugalboost.recipe.problems import Problem
+from frugalboost.recipe.task import task_of
 
 
 def rows_of(path):
@@ -102,7 +102,7 @@ def test_exactly_k_and_a_given_mu(table, capsys):
 def test_selling_back_must_do_better_and_cost_no_more(monkeypatch, score, price, taken):
     from types import SimpleNamespace
 
-    from frugalboost.cli.run import choosing
+    from frugalboost.recipe import choosing
 
     X, y = load_breast_cancer(return_X_y=True)
     quick = frugalboost.GBFSClassifier(max_iter=5, max_depth=2, budget=2)
@@ -144,7 +144,7 @@ def test_a_sample_chooses_and_all_rows_fit(table, capsys):
 
 
 def test_how_many_rows_choose():
-    from frugalboost.cli.run.choosing import Settings, sample_size
+    from frugalboost.recipe.choosing import Settings, sample_size
 
     y = np.arange(300_000) % 10
     classes, numbers = task_of(y, "y"), task_of(y + 0.5, "y", "regression")
@@ -157,7 +157,7 @@ def test_how_many_rows_choose():
 
 @pytest.mark.slow
 def test_other_depths_are_tried_with_more_columns_than_rows(tmp_path, monkeypatch, capsys):
-    from frugalboost.cli.run import choosing
+    from frugalboost.recipe import choosing
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(choosing, "DEPTHS_TRIED", (3,))
@@ -199,7 +199,7 @@ def test_a_mu_that_was_asked_for_is_the_same_in_every_split(given, shared, monke
 
 @pytest.mark.slow
 def test_selling_back_can_be_left_out(table, monkeypatch):
-    from frugalboost.cli.run import choosing
+    from frugalboost.recipe import choosing
 
     asked = []
     monkeypatch.setattr(choosing, "sold_back", lambda *_: asked.append(1))
@@ -340,7 +340,7 @@ def test_no_header(tmp_path, monkeypatch, capsys):
     assert select("c.csv", "-t", "column 31", "--no-header", "--json") == 0
     assert json.loads(capsys.readouterr().out)["n_features"] > 0
     assert select("c.csv", "-t", "column 31") == 2
-    assert "is --no-header missing?" in "".join(load_table("c.csv").remarks)
+    assert "is header=False missing?" in "".join(map(str, load_table("c.csv").remarks))
 
 
 def test_latin_1_and_quoted_lines(tmp_path):
@@ -403,7 +403,7 @@ def test_problems_are_one_sentence(table, tmp_path, capsys, arguments, words):
 
 
 def test_ctrl_c_ends_with_130(table, monkeypatch, capsys):
-    from frugalboost.cli.run import select as running
+    from frugalboost.recipe import select as running
 
     def stop(*_):
         raise KeyboardInterrupt
@@ -427,16 +427,17 @@ def test_bars_are_for_terminals_only(table):
 
 
 def test_bars_count_all_the_work(monkeypatch):
-    from frugalboost._support.progress import tally
-    from frugalboost.cli import bar
+    from frugalboost._support.progress import Stage, Work, tally
+    from frugalboost.cli.progress_bars import progress_bars
 
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     monkeypatch.setenv("TERM", "xterm")
     steps = []
     monkeypatch.setattr("rich.progress.Progress.advance", lambda self, task, n=1: steps.append(task))
-    with bar.shown(False, 2):
-        for what in ("split 1/2, fit", "split 2/2, fit", "fit"):
-            tally(3, what).step()
+    splits = [Stage(Work.CROSS_VALIDATION, f"split {i}/2, fit", i, 2) for i in (1, 2)]
+    with progress_bars(quiet=False):
+        for stage in (*splits, Stage(Work.PATH)):
+            tally(3, stage).step()
     assert len(set(steps)) == 2  # both splits belong to one bar
 
 
@@ -515,7 +516,7 @@ def test_report_is_made_again_from_the_run(table, capsys):
 def test_the_task_is_guessed(y, kind):
     task = task_of(np.array(y), "y")
     assert task.kind == kind
-    assert kind in task.remarks[0]
+    assert kind in str(task.remarks[0])
 
 
 def test_prices_from_files(tmp_path):

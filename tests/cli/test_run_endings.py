@@ -14,11 +14,11 @@ import pytest
 from run_tools import QUICK
 
 from frugalboost.cli import main
-from frugalboost.cli.run import folder
-from frugalboost.cli.run.choosing import Settings
-from frugalboost.cli.run.problems import Problem
-from frugalboost.cli.run.select import Wanted, select
 from frugalboost.files import whole_file, whole_folder
+from frugalboost.recipe import folder
+from frugalboost.recipe.choosing import Settings
+from frugalboost.recipe.problems import Problem
+from frugalboost.recipe.select import Request, run
 from frugalboost.report import Report
 
 CALL = ["select", "table.csv", "-t", "bought", "--id", "amount", "--out", "run"]
@@ -31,13 +31,13 @@ def done(frame, tmp_path_factory):
     path = tmp_path_factory.mktemp("done") / "table.csv"
     frame.to_csv(path, index=False)
     settings = Settings(trees=5, points=3, splits=2, depth=1)
-    return select(Wanted(str(path), "bought", ids=("amount",), settings=settings), lambda text: None)
+    return run(Request(str(path), "bought", ids=("amount",), settings=settings))
 
 
 @pytest.fixture
 def at_once(table, done, monkeypatch):
     """The command, whose work is done already, in a folder of its own."""
-    monkeypatch.setattr("frugalboost.cli.run.select.select", lambda *_: done)
+    monkeypatch.setattr("frugalboost.recipe.select.run", lambda *_: done)
     monkeypatch.setattr(Report, "html", lambda self: "<!doctype html>" + "x" * 100_000)
     return table
 
@@ -144,7 +144,7 @@ def small_disk(tmp_path):
 
 @pytest.mark.slow
 def test_a_disk_that_is_full(small_disk, table, done, monkeypatch, capsys):
-    monkeypatch.setattr("frugalboost.cli.run.select.select", lambda *_: done)
+    monkeypatch.setattr("frugalboost.recipe.select.run", lambda *_: done)
     run = small_disk / "run"
     call = [*CALL[:-1], str(run)]
     fill = small_disk / "fill"
@@ -249,7 +249,7 @@ def test_killed_at_any_moment(at_once, done, monkeypatch, earlier, exchange):
             for name in folder.OWN:
                 Path("run", name).write_text("earlier")
             Path("run/notes.txt").write_text("mine")
-        ended = killed_at(moments, lambda: folder.write(Path("run"), done.contents, done.model))
+        ended = killed_at(moments, lambda: folder.write(Path("run"), done.report.contents, done.model))
         folder.ready("run")  # as the next run begins
         assert names() == (["run", "table.csv"] if earlier or Path("run").exists() else ["table.csv"])
         if Path("run").exists():
@@ -262,7 +262,7 @@ def test_killed_at_any_moment(at_once, done, monkeypatch, earlier, exchange):
         moments += 1
     assert moments > 8
     assert states == ({"earlier", "new"} if earlier else {"new"})
-    folder.write(Path("run"), done.contents, done.model)
+    folder.write(Path("run"), done.report.contents, done.model)
     assert names() == ["run", "table.csv"]
 
 
@@ -323,7 +323,7 @@ def test_models_and_reports_of_python_are_whole_too(at_once, done, monkeypatch):
     with pytest.raises(OSError, match=r"No space left on device: '.*model.frugal'"):
         done.model.save("model.frugal")
     with pytest.raises(OSError, match="No space left on device"):
-        Report(done.contents).save("report.html")
+        Report(done.report.contents).save("report.html")
     assert names() == ["model.frugal", "table.csv"]
     assert Path("model.frugal").read_bytes() == before
 

@@ -15,10 +15,10 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
 from frugalboost.cli import main
-from frugalboost.cli.run.files import load_table
-from frugalboost.cli.run.pricing import costs_of
-from frugalboost.cli.run.problems import Problem
 from frugalboost.costs import Prices
+from frugalboost.recipe.files import load_table
+from frugalboost.recipe.pricing import costs_of
+from frugalboost.recipe.problems import Problem
 
 
 @pytest.mark.slow
@@ -194,7 +194,7 @@ def test_predictions_of_no_rows_and_from_no_model(frame, table, capsys):
 
 
 def test_default_folders_do_not_collide():
-    from frugalboost.cli.app import default_folder
+    from frugalboost.cli.folders import default_folder
 
     assert default_folder("a/run.v1.csv.gz") == "run.v1_selected"
     assert default_folder("run.v2.csv") == "run.v2_selected"
@@ -203,7 +203,7 @@ def test_default_folders_do_not_collide():
 
 
 def test_something_unexpected_is_one_sentence(table, monkeypatch, capsys):
-    from frugalboost.cli.run import select as running
+    from frugalboost.recipe import select as running
 
     def fail(*_):
         raise KeyError("oh")

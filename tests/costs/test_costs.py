@@ -26,6 +26,7 @@ from sklearn.preprocessing import FunctionTransformer, KBinsDiscretizer, OneHotE
 import frugalboost
 from frugalboost import GBFSClassifier, GBFSRegressor, _core
 from frugalboost.costs import Bags, Function, Neighbours, Prices, Stage, Stages, Sum, resolve
+from frugalboost.costs.paying import lists
 
 D = 6
 PRICE = st.sampled_from([0.0, 0.5, 1.0, 2.0, 3.0, np.inf])
@@ -161,6 +162,25 @@ def test_the_bag_that_pays_is_that_of_the_ledger(drawn, order, budget, most):
             bag = payer.bag_of(f)
             assert bag not in payer.owned
             assert costs.bag_prices[bag] + total > budget or costs.bag_prices[bag] == np.inf or len(new) + 1 > room
+
+
+@given(bags(), structured(), st.permutations(range(D)), st.sampled_from([np.inf, 0.0, 1.0, 3.0]), st.integers(0, 3))
+def test_the_bag_that_pays_is_that_of_the_ledger_in_sums(drawn, others, order, budget, most):
+    """Neighbours, stages, limits and other bags change what is bought and when, not which bag pays for it."""
+    costs = resolve(drawn[0] + others[0], D, None)
+    had, _ = _core.buy_all(list(costs.at_most(most).rules), np.array(order, dtype=np.int32), budget)
+    assert costs.count(had) <= most
+    # Bags in the order of their prices, each with a price of its own: what the ledger is paid names the bag.
+    ranks = np.empty(len(costs.bags))
+    ranks[np.argsort(costs.bag_prices, kind="stable")] = np.arange(1, len(ranks) + 1)
+    rule = _core.BagPrices(*lists([costs.bags_of[f] for f in range(D)]), ranks, np.inf)
+    again, paid = _core.buy_all([rule], had)
+    assert again.tolist() == had.tolist()
+    payer = costs.payer()
+    for f, rank in zip(had.tolist(), paid.tolist(), strict=True):
+        owned = list(payer.owned)
+        bag = payer.buy(f)
+        assert rank == (0 if bag in owned else ranks[bag])
 
 
 def bought_in_order(cost, order, n):

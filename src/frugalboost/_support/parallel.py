@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from typing import TypeVar
 
-from frugalboost._support.progress import Tally, tally
+from frugalboost._support.progress import PATH, Stage, Tally, tally
 
 T = TypeVar("T")
 Check = Callable[..., None]
@@ -18,7 +18,7 @@ class Cancelled(BaseException):
     """Ends a fit whose result nobody waits for any more; not an Exception, so that no loss or price catches it."""
 
 
-def side_by_side(work: Sequence[Work[T]], threads: int, verbose: bool = False, what: str = "fit") -> list[T]:
+def side_by_side(work: Sequence[Work[T]], threads: int, verbose: bool = False, stage: Stage = PATH) -> list[T]:
     """Run functions side by side and return their results in order.
 
     Parameters
@@ -30,8 +30,8 @@ def side_by_side(work: Sequence[Work[T]], threads: int, verbose: bool = False, w
         How many threads there are for all of them.
     verbose : bool, default=False
         Show a line of progress.
-    what : str, default="fit"
-        What one piece of work is called there.
+    stage : Stage, default=PATH
+        What the pieces of work belong to.
 
     Returns
     -------
@@ -44,7 +44,7 @@ def side_by_side(work: Sequence[Work[T]], threads: int, verbose: bool = False, w
     >>> side_by_side([lambda check, threads: 1, lambda check, threads: 2], threads=2)
     [1, 2]
     """
-    line = tally(len(work), what) if verbose else None
+    line = tally(len(work), stage) if verbose else None
     if threads == 1 or len(work) == 1:
         results = []
         for function in work:

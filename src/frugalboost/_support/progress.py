@@ -8,7 +8,50 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
+from enum import Enum
 from typing import Any, Protocol, TextIO
+
+
+class Work(Enum):
+    """Kinds of work whose pieces are counted."""
+
+    PATH = "fit"
+    CROSS_VALIDATION = "split"
+    SUBSAMPLES = "subsample"
+    FIRST_FEATURES = "features so far"  # errors of models with one feature, two, ...
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A stretch of work whose pieces are counted together.
+
+    Parameters
+    ----------
+    work : Work
+        What kind of work it is part of.
+    label : str, default=""
+        How people read it; empty: the name of the kind. Nobody looks into it.
+    number, total : int, default=1
+        Which of so many stretches of equal length that make up the work.
+
+    Examples
+    --------
+    >>> from frugalboost._support.progress import Stage, Work
+    >>> str(Stage(Work.PATH)), str(Stage(Work.CROSS_VALIDATION, "split 2/5, fit", 2, 5))
+    ('fit', 'split 2/5, fit')
+    """
+
+    work: Work
+    label: str = ""
+    number: int = 1
+    total: int = 1
+
+    def __str__(self) -> str:
+        return self.label or self.work.value
+
+
+PATH = Stage(Work.PATH)
 
 
 class Tally(Protocol):
@@ -94,16 +137,16 @@ def notebook_bar(total: int, what: str) -> Any:
     return tqdm(total=total, desc=what)
 
 
-Maker = Callable[[int, str], Tally]
+Maker = Callable[[int, Stage], Tally]
 _maker: ContextVar[Maker | None] = ContextVar("frugalboost_tally", default=None)
 
 
-def tally(total: int, what: str) -> Tally:
+def tally(total: int, stage: Stage) -> Tally:
     """Something that counts: what :func:`counted_by` says, else a bar in a notebook, else a line."""
     made = _maker.get()
     if made is not None:
-        return made(total, what)
-    return CountBar(total, what) if in_notebook() else CountLine(total, what)
+        return made(total, stage)
+    return CountBar(total, str(stage)) if in_notebook() else CountLine(total, str(stage))
 
 
 @contextmanager
@@ -113,7 +156,7 @@ def counted_by(maker: Maker) -> Iterator[None]:
     Parameters
     ----------
     maker : callable
-        ``maker(total, what)`` returns an object with a method ``step``.
+        ``maker(total, stage)`` returns an object with a method ``step``; ``stage`` is a :class:`Stage`.
 
     Examples
     --------
@@ -121,8 +164,8 @@ def counted_by(maker: Maker) -> Iterator[None]:
     >>> from frugalboost import gbfs_path
     >>> from frugalboost._support.progress import counted_by
     >>> class Dots:
-    ...     def __init__(self, total, what):
-    ...         print(total, what)
+    ...     def __init__(self, total, stage):
+    ...         print(total, stage)
     ...
     ...     def step(self):
     ...         pass

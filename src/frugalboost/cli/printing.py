@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from frugalboost.cli.run.folder import path, selected
 from frugalboost.cli.speaking import printable
+from frugalboost.recipe.folder import path, selected
 from frugalboost.report.contents import Contents
 from frugalboost.report.page import error_text, lead
 

@@ -4,15 +4,37 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import NoReturn
 
 import typer
 
 from frugalboost.cli import stopping
-from frugalboost.cli.run.problems import WRONG, Problem
+from frugalboost.recipe.options import Option
+from frugalboost.recipe.problems import Problem
+
+WRONG, NOTHING = 2, 3  # exit codes: a wrong call or bad input; nothing is worth its price
+OTHERWISE_ON_THE_COMMAND_LINE = {"ids": "id"}
+
+
+def in_command(option: Option) -> str:
+    """Spell an option as it is typed.
+
+    Examples
+    --------
+    >>> from frugalboost.cli.speaking import in_command
+    >>> from frugalboost.recipe.options import Option
+    >>> [in_command(Option(*given)) for given in [("learning_rate",), ("task", "regression"), ("header", False)]]
+    ['--learning-rate', '--task regression', '--no-header']
+    """
+    name = OTHERWISE_ON_THE_COMMAND_LINE.get(option.name, option.name).replace("_", "-")
+    if option.value is False:
+        return f"--no-{name}"
+    return f"--{name}" if option.value in (None, ..., True) else f"--{name} {shlex.quote(str(option.value))}"
 
 
 def say(text: str) -> None:
@@ -21,7 +43,7 @@ def say(text: str) -> None:
         print(printable(text), file=sys.stderr, flush=True)
 
 
-def put(text: str) -> None:
+def print_result(text: str) -> None:
     """The result; as UTF-8 where the terminal's own letters do not suffice."""
     try:
         try:
@@ -56,8 +78,14 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
 
 
+def end_with(words: str, code: int) -> NoReturn:
+    """End with a sentence and an exit code."""
+    say(f"frugalboost: {words}")
+    raise typer.Exit(code) from None
+
+
 @contextmanager
-def told() -> Iterator[None]:
+def errors_in_one_sentence() -> Iterator[None]:
     """End with a sentence and an exit code where something is wrong; FRUGALBOOST_DEBUG=1 shows where it came from."""
     try:
         from frugalboost._support import loading  # noqa: F401  # before another library loads OpenMP
@@ -73,25 +101,25 @@ def told() -> Iterator[None]:
         raise typer.Exit from None
     except typer.Exit:
         raise
-    except (Problem, ValueError, TypeError, ImportError, OSError, MemoryError) as error:
+    except (ValueError, TypeError, ImportError, OSError, MemoryError) as error:
         if os.environ.get("FRUGALBOOST_DEBUG"):
             raise
-        text = " ".join(str(error).split()) or type(error).__name__
-        say(f"frugalboost: {text}")
-        raise typer.Exit(error.code if isinstance(error, Problem) else WRONG) from None
+        text = error.sentence.spelled(in_command) if isinstance(error, Problem) else str(error)
+        end_with(" ".join(text.split()) or type(error).__name__, WRONG)
     except Exception as error:
         if os.environ.get("FRUGALBOOST_DEBUG"):
             raise
         what = f"{type(error).__name__}: {error}"
-        say(f"frugalboost: unexpected {what}. FRUGALBOOST_DEBUG=1 shows where; please report it.")
-        raise typer.Exit(1) from None
+        end_with(f"unexpected {what}. FRUGALBOOST_DEBUG=1 shows where; please report it.", 1)
 
 
 @contextmanager
-def warnings_said() -> Iterator[None]:
+def own_warnings_only() -> Iterator[None]:
     """Say our own warnings about the chosen model, and no others."""
+    from frugalboost import WeakSelectionWarning
+
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
-    if any(str(w.message).startswith("The features selected say little") for w in caught):
+    if any(issubclass(w.category, WeakSelectionWarning) for w in caught):
         say("The features selected say little: on rows held out they predict no better than a constant.")

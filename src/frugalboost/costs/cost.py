@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
-from typing import Any, Self, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -188,9 +188,6 @@ class Resolved:
         return repr(self.cost._key())
 
 
-_STAND_INS: dict[str, Any] = {}  # classes that say of themselves what stands for them: this module can't import them
-
-
 class Cost(ABC):
     """Prices that may depend on what is owned.
 
@@ -206,6 +203,7 @@ class Cost(ABC):
 
     unit: str | None = None
     __array_ufunc__ = None  # numpy leaves array + Cost to us
+    _from_plain: ClassVar[Callable[[Any], Cost]]  # as_cost of resolve.py, which knows the classes made from this one
 
     @abstractmethod
     def rules(self, table: FeatureTable) -> tuple[_core.PriceRule, ...]:
@@ -261,17 +259,11 @@ class Cost(ABC):
         """
         return replace(self, **changes)  # type: ignore[type-var]
 
-    def __init_subclass__(cls, stands_for: str | None = None, **options: Any) -> None:
-        """``stands_for``: what users may give instead of an object of the class, "prices" or a "function"."""
-        super().__init_subclass__(**options)
-        if stands_for is not None:
-            _STAND_INS[stands_for] = cls
-
     def __add__(self, other: Any) -> Sum:
-        return Sum((*_terms(self), *_terms(as_cost(other))))
+        return Sum((*_terms(self), *_terms(Cost._from_plain(other))))
 
     def __radd__(self, other: Any) -> Sum:
-        return as_cost(other) + self if not (isinstance(other, int) and other == 0) else Sum(_terms(self))
+        return Cost._from_plain(other) + self if not (isinstance(other, int) and other == 0) else Sum(_terms(self))
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self._key() == other._key()
@@ -335,16 +327,6 @@ class Sum(Cost):
 
     def __repr__(self) -> str:
         return " + ".join(map(repr, self.terms))
-
-
-def as_cost(costs: Any) -> Cost:
-    """Return prices as an object: arrays, mappings and numbers as Prices, functions as Function."""
-    if isinstance(costs, Cost):
-        return costs
-    if isinstance(costs, type):
-        raise ValueError(f"costs={costs.__name__} is a class; pass an object of it.")
-    made: Cost = _STAND_INS["function" if callable(costs) else "prices"](costs)
-    return made
 
 
 Costs: TypeAlias = "Cost | ArrayLike | Mapping[str, float] | Callable[..., ArrayLike] | None"

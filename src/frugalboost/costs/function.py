@@ -14,7 +14,7 @@ from frugalboost.costs.cost import Cost, FeatureTable, check_given
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Function(Cost, stands_for="function"):
+class Function(Cost):
     """Any function from what is owned to prices, called once per purchase.
 
     Parameters

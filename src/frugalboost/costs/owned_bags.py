@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from frugalboost.costs.bags import Bags
-from frugalboost.costs.cost import FeatureTable, Sum
-from frugalboost.costs.paying import Payer, by_feature
+from frugalboost.costs.cost import FeatureTable, Resolved, Sum
 
 
 def find_bags(costs: Any) -> Bags | None:
@@ -30,13 +29,11 @@ def named_bags(costs: Any, table: FeatureTable, names: Sequence[str]) -> tuple[B
     return bags, [*labels, *(names[bag[0]] for bag in alone)]
 
 
-def paid_for_bags(
-    features: Sequence[int], prices: Sequence[float], bags: Bags, table: FeatureTable
-) -> dict[int, float]:
-    """Bags owned, in order of purchase, and what was paid for the features that came with them."""
-    payer = Payer(by_feature(bags.bags(table)), bags.bag_prices(table))
+def paid_for_bags(costs: Resolved, features: Iterable[int], prices: Iterable[float]) -> dict[int, float]:
+    """Bags owned after features were bought in this order at these prices, and what was paid for each bag."""
+    payer = costs.payer()
     paid: dict[int, float] = {}
-    for j, price in zip(features, prices, strict=False):
-        bag = payer.buy(j)
+    for feature, price in zip(features, prices, strict=False):  # later purchases may belong to trees that were cut off
+        bag = payer.buy(feature)
         paid[bag] = paid.get(bag, 0.0) + price
     return paid

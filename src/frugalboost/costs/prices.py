@@ -14,7 +14,7 @@ from frugalboost.costs.paying import lists
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Prices(Cost, stands_for="prices"):
+class Prices(Cost):
     """One price for each feature, by position or by name.
 
     Parameters

@@ -7,7 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from frugalboost.costs.cost import Cost, FeatureTable, Resolved, as_cost
+from frugalboost.costs.cost import Cost, FeatureTable, Resolved
+from frugalboost.costs.function import Function
+from frugalboost.costs.prices import Prices
+
+
+def as_cost(costs: Any) -> Cost:
+    """Return prices as an object: arrays, mappings and numbers as Prices, functions as Function."""
+    if isinstance(costs, Cost):
+        return costs
+    if isinstance(costs, type):
+        raise ValueError(f"costs={costs.__name__} is a class; pass an object of it.")
+    if callable(costs):
+        return Function(costs)
+    return Prices(costs)
+
+
+Cost._from_plain = staticmethod(as_cost)
 
 
 def is_structured(costs: Any) -> bool:

@@ -106,43 +106,44 @@ class Stages(Cost):
                 if earlier not in self.stages:
                     raise ValueError(f"Stages: stage {name!r} comes after {earlier!r}, which does not exist.")
         check_given(self.prices, "Stages")
-        self._ways()
+        self._with_earlier()
 
-    def _ways(self) -> dict[str, set[str]]:
+    def _with_earlier(self) -> dict[str, set[str]]:
         """Every stage and all before it."""
-        ways: dict[str, set[str]] = {}
+        found: dict[str, set[str]] = {}
 
-        def way(name: str, path: tuple[str, ...]) -> set[str]:
+        def with_earlier(name: str, path: tuple[str, ...]) -> set[str]:
             if name in path:
                 circle = " after ".join(repr(s) for s in (*path[path.index(name) :], name))
                 raise ValueError(f"Stages: {circle} is a circle.")
-            if name not in ways:
-                ways[name] = {name}.union(*(way(earlier, (*path, name)) for earlier in self.stages[name].before))
-            return ways[name]
+            if name not in found:
+                earlier = (with_earlier(stage, (*path, name)) for stage in self.stages[name].before)
+                found[name] = {name}.union(*earlier)
+            return found[name]
 
         for name in self.stages:
-            way(name, ())
-        return ways
+            with_earlier(name, ())
+        return found
 
     def rules(self, table: FeatureTable) -> tuple[_core.PriceRule, ...]:
         """Resolve against a table."""
         number = {name: i for i, name in enumerate(self.stages)}
-        before = self._ways()
-        ways: list[set[int]] = [set() for _ in range(table.n)]
+        before = self._with_earlier()
+        needed: list[set[int]] = [set() for _ in range(table.n)]
         for name, stage in self.stages.items():
             for f in _places(table, stage.opens, name):
-                ways[f] |= {number[s] for s in before[name]}
+                needed[f] |= {number[s] for s in before[name]}
         own = table.by_feature(self.prices, 1.0, "Stages")
         if self.prices is None:
-            own[[f for f, way in enumerate(ways) if way]] = 0.0
+            own[[f for f, stages in enumerate(needed) if stages]] = 0.0
         waits = [_places(table, stage.needs, name) for name, stage in self.stages.items()]
-        _check_reachable(table, ways, waits)
+        _check_reachable(table, needed, waits)
         cheaper = [_places(table, stage.cheaper, name) for name, stage in self.stages.items()]
         factors = [1.0 - float(share) for stage in self.stages.values() for share in stage.cheaper.values()]
         stage_prices = np.array([float(stage.price) for stage in self.stages.values()])
         rule = _core.StagePrices(
             own,
-            *lists([sorted(way) for way in ways]),
+            *lists([sorted(stages) for stages in needed]),
             stage_prices,
             *lists(waits),
             *lists(cheaper),
@@ -151,11 +152,11 @@ class Stages(Cost):
         return (rule,)
 
 
-def _check_reachable(table: FeatureTable, ways: list[set[int]], waits: list[list[int]]) -> None:
+def _check_reachable(table: FeatureTable, needed: list[set[int]], waits: list[list[int]]) -> None:
     """Raise ValueError where stages wait for features that wait for them."""
     reached: set[int] = set()
     while True:
-        now = {f for f, way in enumerate(ways) if all(reached.issuperset(waits[s]) for s in way)}
+        now = {f for f, stages in enumerate(needed) if all(reached.issuperset(waits[s]) for s in stages)}
         if now == reached:
             break
         reached = now

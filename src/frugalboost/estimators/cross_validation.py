@@ -26,6 +26,7 @@ from sklearn.utils import check_random_state, indexable
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from frugalboost._support.progress import Stage, Work
 from frugalboost.estimators.base import GBFSBase, unchanged_on_error
 from frugalboost.estimators.classifier import GBFSClassifier
 from frugalboost.estimators.descriptions import fill_in
@@ -233,11 +234,13 @@ class GBFSCVBase(NotebookMixin, Selector, MetaEstimatorMixin, BaseEstimator):  #
             held_out = sample.at(test)
             shown = replace(targets.targets(test), X=held_out.X)
             rows = []
-            for depth in grid.depths:
+            for part, depth in enumerate(grid.depths):
                 at_depth = template._like(max_depth=depth)
                 fitter = path_fitter(at_depth, sample.at(train), n_jobs=self.n_jobs)
                 fold = Fold(fitter, held_out, partial(_score, at_depth, scorer, shown))
-                rows += fold.rows(grid, bool(self.verbose), f"split {number + 1}/{len(splits)}, fit")
+                label, depths = f"split {number + 1}/{len(splits)}, fit", len(grid.depths)
+                stage = Stage(Work.CROSS_VALIDATION, label, number * depths + part + 1, len(splits) * depths)
+                rows += fold.rows(grid, bool(self.verbose), stage)
             table.append(rows)
         self._publish_results(np.array(table), grid, score_name(template, self.scoring))
 

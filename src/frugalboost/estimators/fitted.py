@@ -30,6 +30,24 @@ class NothingBoughtWarning(UserWarning):
     """
 
 
+class WeakSelectionWarning(UserWarning):
+    """The features selected predict no better than a constant on rows that took no part in choosing them.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import numpy as np
+    >>> from frugalboost import GBFSRegressor, WeakSelectionWarning
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.normal(size=(60, 5)), rng.normal(size=60)  # there is nothing to be found
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     model = GBFSRegressor(n_features_to_select=2, max_iter=20).fit(X, y)
+    >>> caught[0].category is WeakSelectionWarning
+    True
+    """
+
+
 def publish(estimator: Any, result: FitResult) -> None:
     """Set the fitted attributes; Omega is the one at the best iteration."""
     model = result.model
@@ -123,6 +141,6 @@ def warn_of_selection(estimator: Any, result: FitResult) -> None:
         warnings.warn(
             "The features selected say little: on rows held out in the folds they predict no better than a "
             "constant, as far as can be told. See selling_.",
-            UserWarning,
+            WeakSelectionWarning,
             stacklevel=5,
         )

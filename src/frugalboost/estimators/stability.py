@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
 from frugalboost._support.parallel import Check, side_by_side
+from frugalboost._support.progress import Stage, Work
 from frugalboost.estimators.base import GBFSBase, unchanged_on_error
 from frugalboost.estimators.selector import Selector
 from frugalboost.estimators.template import make_template, path_fitter
@@ -184,7 +185,7 @@ class StabilitySelection(Selector, MetaEstimatorMixin, BaseEstimator):  # type: 
         self.mus_ = mu_grid(fitter.mu_max, self.n_mus, self.eps) if self.mus is None else check_mus(self.mus)
         halves = self._halves(task)
         works = [partial(_path_on, task, places, self.mus_, most) for places in halves]
-        found = side_by_side(works, fitter.threads, bool(self.verbose), "subsample")
+        found = side_by_side(works, fitter.threads, bool(self.verbose), Stage(Work.SUBSAMPLES))
         chosen, owned = (np.array(part) for part in zip(*found, strict=True))
         self.bags_ = bags
         self.frequencies_ = chosen.mean(axis=0)
@@ -251,22 +252,22 @@ def _path_on(
 ) -> tuple[Flags, Flags]:
     """Which features, and which bags, are bought on some rows down to each mu, the first `most` of all."""
     part = replace(task, train=task.train.at(places), bins=task.binned.take(None, places, threads), validation=None)
-    purse = _Purse(task, most)
+    bought = _LimitedPurchases(task, most)
     chosen = np.zeros((len(mus), len(task.costs.start)), dtype=bool)
     owned = np.zeros((len(mus), len(task.costs.bags or ())), dtype=bool)
     for i, mu in enumerate(mus):
-        if not purse.full:
+        if not bought.full:
             model = boost(replace(part, params=replace(part.params, mu=float(mu))), None, check, threads)
             for feature in model.purchases.feature.tolist():
-                purse.buy(feature)
-        chosen[i, sorted(purse.features)] = True
+                bought.buy(feature)
+        chosen[i, sorted(bought.features)] = True
         if task.costs.bags is not None:
-            owned[i, sorted(purse.bags)] = True
+            owned[i, sorted(bought.bags)] = True
     return chosen, owned
 
 
-class _Purse:
-    """Money for a given number of features, or of bags with all that is in them, and for no more than the budget."""
+class _LimitedPurchases:
+    """Buys so many features at most, or so many bags and all that is in them, within the budget."""
 
     def __init__(self, task: FitTask, most: int) -> None:
         self.features: list[int] = []  # in order of purchase

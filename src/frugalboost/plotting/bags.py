@@ -112,8 +112,7 @@ class BagDisplay(Display):
         model = fitted_model(cls, estimator)
         table = FeatureTable(model.n_features_in_, model._names())
         bags, names = named_bags(model.costs, table, feature_names(model))
-        prices = model._model.purchases.price.tolist()
-        paid = paid_for_bags(model.selected_features_.tolist(), prices, bags, table)
+        paid = paid_for_bags(model._costs(), model.selected_features_.tolist(), model._model.purchases.price.tolist())
         rows = [*paid, *(i for i in range(len(names)) if i not in paid)][:max_bags]
         members = bags.bags(table)
         gains = np.where(model.support_, total_gains(model), np.nan)

@@ -98,11 +98,14 @@ def total_gains(model: GBFSBase) -> Floats:
     return model._model.ensemble.feature_gains(model.n_features_in_, model.best_iteration_)
 
 
+ON_VALIDATION_ROWS = ("validation_score", "validation_loss")
+
+
 def drawable(values: Floats, what: str) -> Floats:
     """The values; ValueError where all are NaN, which would be an empty figure."""
     if np.isnan(values).all():
-        why = " Were validation rows given?" if what.startswith("validation") else " The loss has no method 'value'."
-        raise ValueError(f"There is no {what} to draw: it is NaN throughout.{why}")
+        why = "Were validation rows given?" if what in ON_VALIDATION_ROWS else "The loss has no method 'value'."
+        raise ValueError(f"There is no {what} to draw: it is NaN throughout. {why}")
     return values
 
 

@@ -218,8 +218,7 @@ def bags_of(model: GBFSBase, names: Sequence[str]) -> list[dict[str, Any]]:
         return []
     table = FeatureTable(model.n_features_in_, model._names())
     bags, labels = named_bags(model.costs, table, names)
-    prices = model._model.purchases.price.tolist()
-    paid = paid_for_bags(model.selected_features_.tolist(), prices, bags, table)
+    paid = paid_for_bags(model._costs(), model.selected_features_.tolist(), model._model.purchases.price.tolist())
     members, shares = bags.bags(table), gain_shares(model)
     return [
         {

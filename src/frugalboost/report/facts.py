@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -21,16 +22,31 @@ MOSTLY_MISSING = 0.9
 NAMED = 5  # columns that a sentence names
 
 
+class NoticeKind(StrEnum):
+    """What a notice is about; the page and programs see these words."""
+
+    READ = "read"  # how the file was read
+    ROWS = "rows"
+    LEFT_OUT = "left out"
+    INFINITY = "infinity"
+    LEAK = "leak"
+    CONSTANT = "constant"
+    DUPLICATE = "duplicate"
+    MISSING = "missing"
+    ID = "id"
+    CLASS = "class"
+
+
 @dataclass(frozen=True)
 class Notice:
     """Something to look at before the model is used."""
 
-    kind: str
+    kind: NoticeKind
     text: str
 
     def as_dict(self) -> dict[str, str]:
         """For JSON."""
-        return {"kind": self.kind, "text": self.text}
+        return {"kind": self.kind.value, "text": self.text}
 
 
 @dataclass(frozen=True)
@@ -96,7 +112,7 @@ def leaks(findings: Findings, names: Sequence[str]) -> list[Notice]:
     name = names[int(findings.choice.model.selected_features_[0])]
     return [
         Notice(
-            "leak",
+            NoticeKind.LEAK,
             f"{name!r} alone takes the {measure.title} from {measure.text(without)} to {measure.text(alone)}. Is it "
             "known before the target is? If not, leave it out and run again.",
         )
@@ -133,20 +149,20 @@ class Scan:
         found = []
         constant = np.flatnonzero(self.constant).tolist()
         if constant:
-            found.append(Notice("constant", f"{_columns(constant, names)} the same value in every row."))
+            found.append(Notice(NoticeKind.CONSTANT, f"{_columns(constant, names)} the same value in every row."))
         for same in self.twins[:NAMED]:
             found.append(
-                Notice("duplicate", f"{_named(same, names)} hold the same values: all but one can be dropped.")
+                Notice(NoticeKind.DUPLICATE, f"{_named(same, names)} hold the same values: all but one can be dropped.")
             )
         if len(self.twins) > NAMED:
-            found.append(Notice("duplicate", f"{len(self.twins) - NAMED} more sets of equal columns."))
+            found.append(Notice(NoticeKind.DUPLICATE, f"{len(self.twins) - NAMED} more sets of equal columns."))
         empty = np.flatnonzero((self.missing > MOSTLY_MISSING) & ~self.constant).tolist()
         if empty:
             share = f"more than {MOSTLY_MISSING:.0%} of their values missing"
-            found.append(Notice("missing", f"{_columns(empty, names)} {share}."))
+            found.append(Notice(NoticeKind.MISSING, f"{_columns(empty, names)} {share}."))
         for c in self.counting[:NAMED]:
             text = f"{names[c]!r} only counts the rows up or down. If it is a number of the row, leave it out as an id."
-            found.append(Notice("id", text))
+            found.append(Notice(NoticeKind.ID, text))
         return found
 
     def _about_rows(self, y: NDArray[np.float64], classes: bool) -> list[Notice]:
@@ -158,7 +174,7 @@ class Scan:
         differ = int((y != y[first][inverse.reshape(-1)]).sum())
         if classes and differ:
             text += f", {differ:,} of them with another class than the first such row"
-        return [Notice("rows", f"{text}. Equal rows in training and held-out parts make errors look lower.")]
+        return [Notice(NoticeKind.ROWS, f"{text}. Equal rows in training and held-out parts make errors look lower.")]
 
 
 def _bits(column: NDArray[Any]) -> NDArray[np.uint64]:
@@ -214,7 +230,7 @@ def _few_rows(sample: Sample, model: GBFSBase) -> list[Notice]:
         return []
     more = f" and {len(few) - NAMED} more" if len(few) > NAMED else ""
     text = f"Classes with fewer than {FEW_OF_CLASS} rows: {', '.join(few[:NAMED])}{more}. Errors say little about them."
-    return [Notice("class", text)]
+    return [Notice(NoticeKind.CLASS, text)]
 
 
 def _target(sample: Sample, model: GBFSBase) -> list[dict[str, Any]]:

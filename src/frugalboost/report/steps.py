@@ -14,7 +14,7 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import check_scoring
 
 from frugalboost._support.parallel import Check, side_by_side
-from frugalboost._support.progress import Tally, tally
+from frugalboost._support.progress import Stage, Tally, Work, tally
 from frugalboost._support.threads import threads_for
 from frugalboost.estimators.base import GBFSBase
 from frugalboost.estimators.cross_validation import GBFSCVBase
@@ -82,7 +82,8 @@ def steps_of(search: GBFSCVBase, model: GBFSBase, rows: Sample, judge: Judge, mu
     if not sizes:
         return []
     splits = splits_of(search, rows)
-    count = tally((len(splits) + (judge.test is not None)) * len(sizes), "features so far") if search.verbose else None
+    n_fits = (len(splits) + (judge.test is not None)) * len(sizes)
+    count = tally(n_fits, Stage(Work.FIRST_FEATURES)) if search.verbose else None
     threads = threads_for(search.n_jobs)
     shares = search.mus is None and not mu_given
     scores = []

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frugalboost._support.parallel import Check, side_by_side
+from frugalboost._support.progress import Stage
 from frugalboost.selection.final_fit import FitResult
 from frugalboost.selection.path import PathFitter
 from frugalboost.tables.sample import Sample
@@ -55,12 +56,12 @@ class Fold:
     def __init__(self, fitter: PathFitter, held_out: Sample, score: Callable[..., float]) -> None:
         self._fitter, self._held_out, self._score = fitter, held_out, score
 
-    def rows(self, grid: Grid, verbose: bool, what: str) -> list[Row]:
+    def rows(self, grid: Grid, verbose: bool, stage: Stage) -> list[Row]:
         """Results of every value and number of iterations; fits run side by side."""
         # Numbers of features are one run of backward elimination, which shares out its own fits.
         portions = np.split(grid.values, len(grid.values)) if grid.parameter == "mu" else [grid.values]
         works = [partial(self._run, values, grid) for values in portions[::-1]]  # the smallest mu take longest
-        results = side_by_side(works, self._fitter.threads, verbose, what)[::-1]
+        results = side_by_side(works, self._fitter.threads, verbose, stage)[::-1]
         return [row for part in results for row in part]
 
     def _run(self, values: NDArray[Any], grid: Grid, check: Check | None, threads: int) -> list[Row]:

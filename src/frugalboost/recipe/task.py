@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frugalboost.cli.run.problems import Problem
+from frugalboost.recipe.options import Option, Sentence, TaskKind
+from frugalboost.recipe.problems import Problem
 
 MOST_CLASSES = 20  # different whole numbers that are taken for classes
 MOST_TEXTS = 100  # different texts
@@ -19,17 +20,17 @@ RARE_CLASS = 0.2  # share of the rarer of two classes below which errors say lit
 class Task:
     """Classes or numbers, and the scorer."""
 
-    kind: str  # "classification" or "regression"
+    kind: TaskKind  # not AUTO
     scoring: str | None
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[str | Sentence, ...] = ()  # what was guessed
 
     @property
     def is_classification(self) -> bool:
         """Whether the target is one of several classes."""
-        return self.kind == "classification"
+        return self.kind is TaskKind.CLASSIFICATION
 
 
-def task_of(y: NDArray[Any], target: str, asked: str = "auto", scoring: str | None = None) -> Task:
+def task_of(y: NDArray[Any], target: str, asked: str = TaskKind.AUTO, scoring: str | None = None) -> Task:
     """See what kind of target it is.
 
     Parameters
@@ -51,48 +52,51 @@ def task_of(y: NDArray[Any], target: str, asked: str = "auto", scoring: str | No
     Examples
     --------
     >>> import numpy as np
-    >>> from frugalboost.cli.run.task import task_of
-    >>> task_of(np.array(["yes", "no"] * 5), "bought").remarks
-    ("'bought' has 2 different texts: classification.",)
+    >>> from frugalboost.recipe.task import task_of
+    >>> [str(remark) for remark in task_of(np.array(["yes", "no"] * 5), "bought").remarks]
+    ["'bought' has 2 different texts: classification."]
     """
     found = np.unique(y)
+    asked = TaskKind(asked)
     if len(found) < 2:
         raise Problem(f"The target {target!r} is {found[0]!s} in every row: there is nothing to predict.")
-    kind, why = (asked, "") if asked != "auto" else guessed(y, found)
-    if kind == "classification" and len(found) > len(y) / 2:
+    kind, why = (asked, Sentence()) if asked is not TaskKind.AUTO else guessed(y, found)
+    if kind is TaskKind.CLASSIFICATION and len(found) > len(y) / 2:
         raise Problem(f"The target {target!r} has {len(found):,} classes in {len(y):,} rows. Is it an id?")
-    if kind == "regression" and y.dtype.kind not in "biuf":
+    if kind is TaskKind.REGRESSION and y.dtype.kind not in "biuf":
         raise Problem(f"The target {target!r} holds texts, so it can't be predicted as a number.")
-    remarks = [f"{target!r} {why}"] if why else []
+    remarks: list[str | Sentence] = [Sentence(f"{target!r} ", *why.parts)] if why.parts else []
     if scoring is None:
         scoring, said = default_scoring(y, kind)
-        remarks += [said] if said else []
+        remarks += [said] if said is not None else []
     return Task(kind, scoring, tuple(remarks))
 
 
-def guessed(y: NDArray[Any], found: NDArray[Any]) -> tuple[str, str]:
+def guessed(y: NDArray[Any], found: NDArray[Any]) -> tuple[TaskKind, Sentence]:
     """The kind of target, and why."""
     n = len(found)
     if y.dtype.kind == "b":
-        return "classification", "is true or false: classification."
+        return TaskKind.CLASSIFICATION, Sentence("is true or false: classification.")
     if y.dtype.kind not in "iuf":
         if n > MOST_TEXTS:
             raise Problem(f"The target has {n:,} different texts, too many for classes. Is it another column?")
-        return "classification", f"has {n} different texts: classification."
+        return TaskKind.CLASSIFICATION, Sentence(f"has {n} different texts: classification.")
     whole = y.dtype.kind in "iu" or bool((found == np.round(found)).all())
     if whole and n <= MOST_CLASSES and n <= len(y) / 2:
-        words = f"has {n} different whole numbers: classification. (--task regression if they are amounts.)"
-        return "classification", words
-    return "regression", f"has {n:,} different numbers: regression."
+        other = Option("task", TaskKind.REGRESSION.value)
+        words = (f"has {n} different whole numbers: classification. (", other, " if they are amounts.)")
+        return TaskKind.CLASSIFICATION, Sentence(*words)
+    return TaskKind.REGRESSION, Sentence(f"has {n:,} different numbers: regression.")
 
 
-def default_scoring(y: NDArray[Any], kind: str) -> tuple[str | None, str]:
+def default_scoring(y: NDArray[Any], kind: TaskKind) -> tuple[str, Sentence | None]:
     """Accuracy or RMSE; the area under the ROC curve where one of two classes is rare."""
-    if kind == "regression":
-        return "neg_root_mean_squared_error", ""
+    if kind is TaskKind.REGRESSION:
+        return "neg_root_mean_squared_error", None
     found, counts = np.unique(y, return_counts=True)
     share = counts.min() / len(y)
     if len(found) == 2 and share < RARE_CLASS:
         rare = found[int(counts.argmin())]
-        return "roc_auc", f"Only {share:.1%} of the rows are {rare!s}, so models are judged by ROC AUC (--scoring)."
-    return "accuracy", ""
+        words = f"Only {share:.1%} of the rows are {rare!s}, so models are judged by ROC AUC ("
+        return "roc_auc", Sentence(words, Option("scoring"), ").")
+    return "accuracy", None

@@ -1,4 +1,4 @@
-"""Tables from files: CSV, TSV, Parquet, Arrow and Feather, LIBSVM; or CSV from standard input."""
+"""Tables from files (CSV, TSV, Parquet, Arrow and Feather, LIBSVM; CSV from standard input) or from data frames."""
 
 from __future__ import annotations
 
@@ -7,16 +7,22 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from enum import Enum
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
+from sklearn.datasets import load_svmlight_file
 
-from frugalboost.cli.run.problems import Problem, unknown
+from frugalboost.recipe.options import Option, Sentence
+from frugalboost.recipe.problems import Problem, unknown
+from frugalboost.tables.frames import as_frame
+from frugalboost.tables.sources import ArrowBatches, _dataset
 
 LIBSVM_TARGET = "label"
 STANDARD_INPUT = "standard input"  # how it is called in sentences
-UNNAMED = "unnamed "  # and a number: a column whose name is empty
 NULLS = ["", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "#N/A", "?", "-nan", "<NA>"]
 BLOCK = 64 * 2**20  # bytes; a row must fit into one
 DELIMITERS = (",", ";", "\t", "|")
@@ -31,7 +37,9 @@ class Loaded:
     names: list[str]
     columns: Any  # pyarrow.Table, or a sparse matrix
     target: Any = None  # of LIBSVM files, which bring their own
-    remarks: list[str] = field(default_factory=list)
+    remarks: list[str | Sentence] = field(default_factory=list)
+    unnamed: frozenset[str] = frozenset()  # names that were made up, since the table has none there
+    origin: str | None = None  # where it came from, for a report; None: ``source`` says it
 
     @property
     def is_sparse(self) -> bool:
@@ -44,9 +52,37 @@ class Loaded:
         return int(self.columns.shape[0])
 
 
+class FileKind(Enum):
+    """What is in a file."""
+
+    COMMAS = ","
+    TABS = "\t"
+    PARQUET = "parquet"
+    ARROW = "arrow"
+    LIBSVM = "libsvm"
+
+
+ENDINGS = {
+    ".csv": FileKind.COMMAS,
+    ".txt": FileKind.COMMAS,
+    ".data": FileKind.COMMAS,
+    ".tsv": FileKind.TABS,
+    ".tab": FileKind.TABS,
+    ".parquet": FileKind.PARQUET,
+    ".pq": FileKind.PARQUET,
+    ".feather": FileKind.ARROW,
+    ".arrow": FileKind.ARROW,
+    ".ipc": FileKind.ARROW,
+    ".svm": FileKind.LIBSVM,
+    ".libsvm": FileKind.LIBSVM,
+    ".svmlight": FileKind.LIBSVM,
+}
+
+
 def load_table(
-    place: str,
+    place: Any,
     *,
+    what: str = "table",
     header: bool = True,
     only: Sequence[str] | None = None,
     texts: Sequence[str] = (),
@@ -56,9 +92,12 @@ def load_table(
 
     Parameters
     ----------
-    place : str
+    place : str, path or data frame
         A file, "-" for CSV from standard input, a folder of Parquet files, or a pattern such as "part-*.parquet". The
         ending says what is in it: .csv, .tsv, .txt, .parquet, .feather, .arrow, .svm or .libsvm; .gz may follow.
+        Or a data frame of pandas, polars, Arrow, or whatever narwhals knows.
+    what : str, default="table"
+        How a data frame is called in sentences.
     header : bool, default=True
         Whether the first line of a CSV file holds names.
     only : sequence of str or None, default=None
@@ -76,56 +115,54 @@ def load_table(
     Examples
     --------
     >>> import os, tempfile
-    >>> from frugalboost.cli.run.files import load_table
+    >>> from frugalboost.recipe.files import load_table
     >>> path = os.path.join(tempfile.mkdtemp(), "a.csv")
     >>> with open(path, "w") as file:
     ...     _ = file.write("age;sex\n12;f\n13;m\n")
     >>> load_table(path).names
     ['age', 'sex']
     """
+    if not is_place(place):
+        return from_frame(place, what, only)
+    place = fspath(place)
     if place == "-":
         return read_text(sys.stdin.buffer.read(), STANDARD_INPUT, Dialect(",", header, tuple(texts)), only)
     kind = kind_of(place)
-    if kind == "libsvm":
-        return read_libsvm(existing(place), None if like is None else like.names)
-    if kind in (",", "\t"):
-        dialect = Dialect(kind, header, tuple(texts))
-        return read_text(unpacked(existing(place)), Path(place).name, dialect, only)
-    read = read_parquet if kind == "parquet" else read_feather
+    if kind is FileKind.LIBSVM:
+        return read_libsvm(existing_file(place), None if like is None else like.names)
+    if kind in (FileKind.COMMAS, FileKind.TABS):
+        dialect = Dialect(kind.value, header, tuple(texts))
+        return read_text(unpacked(existing_file(place)), Path(place).name, dialect, only)
+    read = read_parquet if kind is FileKind.PARQUET else read_feather
     return read(place, only)
 
 
-def kind_of(place: str) -> str:
-    """What is in a file, by its ending: a delimiter, "parquet", "feather" or "libsvm"."""
+def kind_of(place: str) -> FileKind:
+    """What is in a file, by its ending."""
     name = place.lower()
     for ending in PACKED:
         name = name.removesuffix(ending)
-    kinds = {
-        ".csv": ",",
-        ".txt": ",",
-        ".data": ",",
-        ".tsv": "\t",
-        ".tab": "\t",
-        ".parquet": "parquet",
-        ".pq": "parquet",
-        ".feather": "feather",
-        ".arrow": "feather",
-        ".ipc": "feather",
-        ".svm": "libsvm",
-        ".libsvm": "libsvm",
-        ".svmlight": "libsvm",
-    }
     if Path(place).is_dir():
-        return "parquet"
+        return FileKind.PARQUET
     suffix = Path(name).suffix
-    if suffix not in kinds:
+    if suffix not in ENDINGS:
         if not glob.glob(place):
-            existing(place)
-        raise Problem(f"{place!r} has no ending that says what it is. Known are {', '.join(kinds)} (also .gz).")
-    return kinds[suffix]
+            existing_file(place)
+        raise Problem(f"{place!r} has no ending that says what it is. Known are {', '.join(ENDINGS)} (also .gz).")
+    return ENDINGS[suffix]
 
 
-def existing(place: str) -> Path:
+def is_place(table: Any) -> bool:
+    """Whether a table is given by the place of its file."""
+    return isinstance(table, str | PathLike)
+
+
+def is_libsvm(table: Any) -> bool:
+    """Whether a table is a LIBSVM file."""
+    return is_place(table) and fspath(table) != "-" and kind_of(fspath(table)) is FileKind.LIBSVM
+
+
+def existing_file(place: str) -> Path:
     """A file that is there."""
     path = Path(place).expanduser()
     if path.is_file():
@@ -161,7 +198,7 @@ def arrow() -> Any:
     try:
         import pyarrow
     except ImportError:
-        raise Problem("Reading tables needs pyarrow and pandas: pip install 'frugalboost[cli]'.") from None
+        raise ImportError("Reading tables needs pyarrow and pandas: pip install 'frugalboost[cli]'.") from None
     return pyarrow
 
 
@@ -193,24 +230,26 @@ def read_text(content: bytes, source: str, dialect: Dialect, only: Sequence[str]
     """CSV in any of its dialects; which one, is seen from the first lines."""
     content, remarks = in_utf8(content, source)
     first = content.split(b"\n", 1)[0].decode("utf-8")
-    dialect = replace(dialect, delimiter=the_delimiter(first, dialect.delimiter))
+    dialect = replace(dialect, delimiter=find_delimiter(first, dialect.delimiter))
     table = parsed(content, source, dialect)
     if dialect.delimiter != "," and has_decimal_commas(table, dialect.texts):
         table = parsed(content, source, replace(dialect, point=","))
         remarks.append(f"{source} has decimal commas.")
-    names = checked_names(table.column_names, source, dialect.header)
-    if not dialect.header:
+    names, unnamed = table.column_names, frozenset[str]()
+    if dialect.header:
+        names, unnamed = checked_names(names, source)
+    else:
         names = [f"column {i + 1}" for i in range(len(names))]
-    elif all(re.fullmatch(r"\s*[-+]?[\d.]+([eE][-+]?\d+)?\s*", n) for n in names):
-        text = f"The first line of {source} holds only numbers and was taken for names: is --no-header missing?"
-        remarks.append(text)
-    loaded = Loaded(source, names, table.rename_columns(names), remarks=remarks)
+    if dialect.header and all(re.fullmatch(r"\s*[-+]?[\d.]+([eE][-+]?\d+)?\s*", n) for n in names):
+        words = f"The first line of {source} holds only numbers and was taken for names: is "
+        remarks.append(Sentence(words, Option("header", False), " missing?"))
+    loaded = Loaded(source, names, table.rename_columns(names), remarks=remarks, unnamed=unnamed)
     return loaded if only is None else chosen(loaded, only)
 
 
-def in_utf8(content: bytes, source: str) -> tuple[bytes, list[str]]:
+def in_utf8(content: bytes, source: str) -> tuple[bytes, list[str | Sentence]]:
     """The content without marks and comments at its beginning, in UTF-8, and what was done to it."""
-    remarks: list[str] = []
+    remarks: list[str | Sentence] = []
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         try:
             content = content.decode("utf-16").encode("utf-8")
@@ -222,16 +261,16 @@ def in_utf8(content: bytes, source: str) -> tuple[bytes, list[str]]:
     except UnicodeDecodeError:
         content = content.decode("latin-1").encode("utf-8")
         remarks.append(f"{source} is not UTF-8; it was read as Latin-1.")
+    if content.startswith(b"#"):
+        remarks.append(f"Lines at the beginning of {source} that start with # were taken for comments.")
     while content.startswith(b"#"):
         content = content.partition(b"\n")[2]
-        if not any("comment" in r for r in remarks):
-            remarks.append(f"Lines at the beginning of {source} that start with # were taken for comments.")
     if not content.strip():
         raise Problem(f"{source} is empty.")
     return content, remarks
 
 
-def the_delimiter(line: str, likely: str) -> str:
+def find_delimiter(line: str, likely: str) -> str:
     """The one by its ending, unless another cuts the first line into more pieces; quoted ones do not count."""
     bare = re.sub(r'"[^"]*"', "", line)
     return max((likely, *DELIMITERS), key=lambda d: bare.count(d))
@@ -281,13 +320,13 @@ def has_decimal_commas(table: Any, texts: Sequence[str]) -> bool:
     return False
 
 
-def checked_names(names: list[str], source: str, header: bool) -> list[str]:
-    """Names, each of them different; one that is empty, as pandas writes its index, gets a number."""
-    found = [n.strip() or f"{UNNAMED}{i + 1}" for i, n in enumerate(names)] if header else names
+def checked_names(names: Sequence[str], source: str) -> tuple[list[str], frozenset[str]]:
+    """Names, each of them different, and those that were made up: one that is empty, as of pandas' index, gets one."""
+    found = [n.strip() or f"unnamed {i + 1}" for i, n in enumerate(names)]
     twice = next((n for i, n in enumerate(found) if n in found[:i]), None) if len(set(found)) < len(found) else None
     if twice is not None:
         raise Problem(f"{source} has two columns named {twice!r}. Give every column a name of its own.")
-    return found
+    return found, frozenset(new for new, given in zip(found, names, strict=True) if not given.strip())
 
 
 def chosen(loaded: Loaded, only: Sequence[str]) -> Loaded:
@@ -295,7 +334,31 @@ def chosen(loaded: Loaded, only: Sequence[str]) -> Loaded:
     for name in only:
         if name not in loaded.names:
             raise unknown("column", name, loaded.names, loaded.source)
-    return Loaded(loaded.source, list(only), loaded.columns.select(list(only)), remarks=loaded.remarks)
+    return replace(loaded, names=list(only), columns=loaded.columns.select(list(only)))
+
+
+# ------------------------------------------------------------------------------------------- data frames
+
+
+def from_frame(table: Any, what: str, only: Sequence[str] | None) -> Loaded:
+    """A data frame of any library. The index of pandas is no column."""
+    pyarrow = arrow()
+    frame = as_frame(table, what)
+    if frame is None:
+        kind = type(table).__name__
+        raise TypeError(f"{what} is of type {kind}. Give a data frame (pandas, polars, Arrow) or the path of a file.")
+    native = frame.to_native()
+    library = type(native).__module__.partition(".")[0]
+    try:
+        if library == "pandas":
+            columns = pyarrow.Table.from_pandas(native, preserve_index=False)
+        else:
+            columns = frame.to_arrow()
+    except (pyarrow.ArrowException, TypeError, ValueError) as error:
+        raise Problem(f"{what} can't be read: {first_line(error)} Leave the column out, or change its type.") from None
+    names = [str(n) for n in frame.columns]
+    loaded = Loaded(what, names, columns.rename_columns(names), origin=f"data frame ({library})")
+    return loaded if only is None else chosen(loaded, only)
 
 
 # ------------------------------------------------------------------------------------------- other kinds
@@ -304,17 +367,17 @@ def chosen(loaded: Loaded, only: Sequence[str]) -> Loaded:
 def read_parquet(place: str, only: Sequence[str] | None) -> Loaded:
     """A file, a folder or a pattern."""
     arrow()
-    from frugalboost.tables.sources import ArrowBatches, _dataset
-
     found: Any = place
     if glob.has_magic(place) and not Path(place).exists():
         found = sorted(glob.glob(place, recursive=True))
         if not found:
             raise Problem(f"No file has a name like {place!r}.")
     elif not Path(place).is_dir():
-        existing(place)
+        existing_file(place)
     source = Path(place).name or repr(place)
-    loaded: Loaded = told(source, lambda: columns_of(source, ArrowBatches(_dataset(found), None, None, False), only))
+    loaded: Loaded = readable(
+        source, lambda: columns_of(source, ArrowBatches(_dataset(found), None, None, False), only)
+    )
     return loaded
 
 
@@ -330,7 +393,7 @@ def columns_of(source: str, batches: Any, only: Sequence[str] | None) -> Loaded:
 
 def read_feather(place: str, only: Sequence[str] | None) -> Loaded:
     """Arrow files and streams."""
-    path = existing(place)
+    path = existing_file(place)
     pyarrow = arrow()
 
     def read() -> Any:
@@ -341,20 +404,22 @@ def read_feather(place: str, only: Sequence[str] | None) -> Loaded:
                 file.seek(0)
                 return pyarrow.ipc.open_stream(file).read_all()
 
-    table = told(path.name, read)
+    table = readable(path.name, read)
     index = [c for c in (table.schema.pandas_metadata or {}).get("index_columns", []) if isinstance(c, str)]
-    names = checked_names([str(n) for n in table.column_names], path.name, header=True)
+    names, unnamed = checked_names([str(n) for n in table.column_names], path.name)
     table = table.rename_columns(names).drop_columns(index)
-    loaded = Loaded(path.name, [n for n in names if n not in index], table)
+    loaded = Loaded(path.name, [n for n in names if n not in index], table, unnamed=unnamed)
     return loaded if only is None else chosen(loaded, only)
 
 
-def told(source: str, read: Callable[[], Any]) -> Any:
-    """What goes wrong in a file, in one sentence."""
+def readable(source: str, read: Callable[[], Any]) -> Any:
+    """What was read; what goes wrong in a file is told in one sentence."""
     import pyarrow
 
     try:
         return read()
+    except Problem:
+        raise
     except (pyarrow.ArrowException, OSError, ValueError) as error:
         raise Problem(f"{source} can't be read: {reason_of(error)}") from None
 
@@ -365,8 +430,6 @@ def read_libsvm(path: Path, known: Sequence[str] | None) -> Loaded:
     Columns that no row mentions are zero everywhere and left out: a few lines may speak of column 1,000,000,000.
     ``known``: the columns that there should be.
     """
-    from sklearn.datasets import load_svmlight_file
-
     try:
         X, y = load_svmlight_file(str(path), zero_based=True)
     except (ValueError, OverflowError, OSError) as error:
@@ -378,7 +441,7 @@ def read_libsvm(path: Path, known: Sequence[str] | None) -> Loaded:
         row = int(np.argmin(np.isfinite(y))) + 1
         raise Problem(f"{path.name} has labels that are no finite numbers, the first in row {row}.")
     mentioned = np.unique(X.indices)
-    remarks = []
+    remarks: list[str | Sentence] = []
     if known is None:
         known = [str(i) for i in mentioned]
         beside = int(mentioned.max(initial=0)) + (0 in mentioned) - len(known)
@@ -393,8 +456,6 @@ def read_libsvm(path: Path, known: Sequence[str] | None) -> Loaded:
 
 def at_columns(X: Any, mentioned: Any, known: Sequence[str], source: str) -> Any:
     """The columns that are known, in their order; those that were not mentioned in the first file are not looked at."""
-    from scipy import sparse
-
     numbers = np.array([int(n) for n in known], dtype=np.int64)
     first, last = int(numbers[0]) and 1, int(numbers[-1])  # who counts from 1 has no column 0
     strange = mentioned[(mentioned < first) | (mentioned > last)]

@@ -7,21 +7,18 @@ import errno
 import io
 import json
 import os
-import shlex
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from frugalboost.cli.run.problems import Problem, writing
+from frugalboost.estimators.base import GBFSBase
 from frugalboost.files import whole_file
 from frugalboost.files.whole_folder import is_left_over, tidy, whole_folder
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from frugalboost.estimators.base import GBFSBase
-    from frugalboost.report import Report
-    from frugalboost.report.contents import Contents
+from frugalboost.recipe.options import Option
+from frugalboost.recipe.problems import OUT, Problem, writing
+from frugalboost.report import Report
+from frugalboost.report.contents import Contents
 
 SELECTED, PATH, MODEL, REPORT, RUN = "selected.csv", "path.csv", "model.frugal", "report.html", "run.json"
 OWN = (SELECTED, PATH, MODEL, REPORT, RUN)  # the last one makes a run of a folder
@@ -33,12 +30,14 @@ def ready(place: str | os.PathLike[str]) -> Path:
     with writing(folder):
         tidy(folder, OWN)
         if folder.exists() and not folder.is_dir():
-            raise Problem(f"{str(folder)!r} is a file; --out must name a folder.")
+            raise Problem(f"{str(folder)!r} is a file; ", Option("out"), " must name a folder.")
         if folder.is_dir() and not holds_a_run(folder) and not is_free(folder):
-            raise Problem(f"The folder {str(folder)!r} holds other things than a run. Name another one with --out.")
+            words = f"The folder {str(folder)!r} holds other things than a run. Name another one with "
+            raise Problem(words, OUT, ".")
         nearest = next(p for p in (folder, *folder.absolute().parents) if p.exists())
         if not nearest.is_dir():
-            raise Problem(f"{str(nearest)!r} is a file, so there can't be a folder in it. Name another one with --out.")
+            words = f"{str(nearest)!r} is a file, so there can't be a folder in it. Name another one with "
+            raise Problem(words, OUT, ".")
         with tempfile.TemporaryFile(dir=nearest):
             pass
     return folder
@@ -56,26 +55,6 @@ def is_free(folder: Path) -> bool:
     return not found or (bool(unfinished) and all(name in OWN or is_left_over(name, OWN) for name in found))
 
 
-def check_earlier(folder: Path, table: str, target: str, *, chosen: bool, say: Callable[[str], None]) -> None:
-    """Raise Problem where a run of another table or target lies in a folder that nobody named; else say so."""
-    try:
-        known = json.loads((folder / RUN).read_bytes())
-        about = known["about"]
-        same_table = known["settings"].get("table", table) == table and about["source"] == os.path.basename(table)
-        other = about["target"] != target or not same_table
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return  # there is none, or it is damaged
-    if not other:
-        return
-    what = f"the run of {about['source']} with the target {about['target']!r}"
-    if not chosen:
-        raise Problem(
-            f"The folder {str(folder)!r} holds {what}. Name another one with --out, or replace it with "
-            f"--out {shlex.quote(str(folder))}."
-        )
-    say(f"This will replace {what} in {str(folder)!r}.")
-
-
 def write(folder: Path, contents: Contents, model: GBFSBase) -> None:
     """Write all files; the folder is as it was until all of them are written.
 
@@ -88,8 +67,6 @@ def write(folder: Path, contents: Contents, model: GBFSBase) -> None:
     model : GBFSClassifier or GBFSRegressor
         The chosen one.
     """
-    from frugalboost.report import Report
-
     report = Report(contents)
     texts = {
         SELECTED: csv_text(*selected(contents)),
@@ -114,7 +91,7 @@ def replace(place: str | os.PathLike[str], text: str, inputs: Sequence[str | os.
     with writing(path):
         for source in inputs:
             if path.exists() and os.path.exists(source) and os.path.samefile(path, source):
-                raise Problem(f"--out names {str(path)!r}, which is read here. Name another file.")
+                raise Problem(Option("out"), f" names {str(path)!r}, which is read here. Name another file.")
         if path.is_dir():
             raise IsADirectoryError(errno.EISDIR, "", str(path))
         whole_file.replace(path, in_bytes(text))
@@ -212,8 +189,6 @@ def read(place: str | os.PathLike[str]) -> Report:
     Report
         As it was. Nothing in the file is run.
     """
-    from frugalboost.report import Report
-
     file = record_of(place)
     if not file.is_file():
         raise Problem(f"There is no run in {os.fspath(place)!r}: {RUN} is not there.")

@@ -1,30 +1,35 @@
-"""Prices and bags from files: CSV or TOML."""
+"""Prices and bags from files, CSV or TOML, or as Python objects."""
 
 from __future__ import annotations
 
 import csv
+import os
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from frugalboost.cli.run.files import existing, reason_of, the_delimiter
-from frugalboost.cli.run.problems import Problem, some, unknown
 from frugalboost.costs import Bags, Cost, Prices
+from frugalboost.costs.resolve import as_cost
+from frugalboost.recipe.files import existing_file, find_delimiter, reason_of
+from frugalboost.recipe.options import Option
+from frugalboost.recipe.problems import Problem, listed, unknown
 
 Table = dict[str, Any]
 
 
-def costs_of(costs: str | None, bags: str | None, names: Sequence[str], by_number: bool = False) -> Cost | None:
-    r"""Prices from files.
+def costs_of(costs: Any, bags: Any, names: Sequence[str], by_number: bool = False) -> Cost | None:
+    r"""Prices from files, or as estimators take them.
 
     Parameters
     ----------
-    costs : str or None
+    costs : str, path, mapping, price object or None
         CSV with columns feature and price, or TOML with a table [prices], and where wanted ``default``, ``unit``,
-        ``free`` and ``never``; [bags] and [bag_prices] may stand there, too.
-    bags : str or None
-        CSV with columns feature and bag, and where wanted price; or TOML with [bags] and [bag_prices].
+        ``free`` and ``never``; [bags] and [bag_prices] may stand there, too. Or prices by name, or whatever the
+        estimators take as ``costs``.
+    bags : str, path, mapping, Bags or None
+        CSV with columns feature and bag, and where wanted price; or TOML with [bags] and [bag_prices]. Or the features
+        of each bag, or whatever :class:`~frugalboost.costs.Bags` takes as ``groups``.
     names : sequence of str
         Features of the table.
     by_number : bool, default=False
@@ -38,36 +43,81 @@ def costs_of(costs: str | None, bags: str | None, names: Sequence[str], by_numbe
     Examples
     --------
     >>> import os, tempfile
-    >>> from frugalboost.cli.run.pricing import costs_of
+    >>> from frugalboost.recipe.pricing import costs_of
     >>> path = os.path.join(tempfile.mkdtemp(), "prices.toml")
     >>> with open(path, "w") as file:
     ...     _ = file.write('unit = "euro"\n[prices]\nmri = 300\n')
     >>> costs_of(path, None, ["age", "mri"])
     Prices(values={'mri': 300.0}, unit='euro')
+    >>> costs_of({"mri": 300}, {"scans": ["mri", "ct"]}, ["age", "ct", "mri"])
+    Prices(values={'mri': 300}, default=0.0) + Bags(groups={'scans': ['mri', 'ct']})
     """
-    prices = read_prices(costs) if costs else {}
-    groups = read_bags(bags) if bags else {}
+    try:
+        if is_by_name(costs) and is_by_name(bags):
+            return by_name(costs, bags, names, by_number)
+        own = by_name(costs, None, names, by_number, beside_bags=bags is not None) if is_by_name(costs) else costs
+        terms = [] if own is None else [as_cost(own)]
+        if is_by_name(bags):
+            bags = by_name(None, bags, names, by_number)
+        terms += [] if bags is None else [bags if isinstance(bags, Cost) else Bags(bags)]
+        return sum(terms[1:], terms[0]) if terms else None
+    except Problem:
+        raise
+    except ValueError as error:
+        raise Problem(str(error)) from None
+
+
+def is_by_name(given: Any) -> bool:
+    """Whether it is nothing, a file, or a mapping by names: what can be checked against the table's names."""
+    if isinstance(given, Mapping):
+        return all(isinstance(key, str) for key in given) and not any(
+            isinstance(feature, int)
+            for features in given.values()
+            if isinstance(features, list)
+            for feature in features
+        )
+    return given is None or isinstance(given, str | os.PathLike)
+
+
+def by_name(
+    costs: Any, bags: Any, names: Sequence[str], by_number: bool = False, beside_bags: bool = False
+) -> Cost | None:
+    """Prices from files and mappings, all of whose names must be in the table."""
+    prices, groups = prices_given(costs), bags_given(bags)
     known = set(names)
-    for where, features in (
-        (costs, [*prices.get("prices", {}), *prices.get("free", ()), *prices.get("never", ())]),
-        (costs, members(prices)),
-        (bags, members(groups)),
+    for given, what, features in (
+        (costs, "costs", [*prices.get("prices", {}), *prices.get("free", ()), *prices.get("never", ())]),
+        (costs, "costs", members(prices)),
+        (bags, "bags", members(groups)),
     ):
+        where = what if isinstance(given, Mapping) else given
         for name in features:
             if name not in known and not (by_number and left_out(name, names)):
                 raise unknown("feature", str(name), names, f"the table, though {where} speaks of it")
     if by_number:
         prices, groups = numbered(prices, names), numbered(groups, names)
-    try:
-        return combined(prices, groups)
-    except ValueError as error:
-        raise Problem(str(error)) from None
+    return combined(prices, groups, beside_bags)
 
 
-def combined(prices: Table, groups: Table) -> Cost | None:
-    """One object from both files."""
+def prices_given(costs: Any) -> Table:
+    """Prices of features, as a TOML file would have them."""
+    if costs is None:
+        return {}
+    return {"prices": dict(costs)} if isinstance(costs, Mapping) else read_prices(os.fspath(costs))
+
+
+def bags_given(bags: Any) -> Table:
+    """Bags of features, as a TOML file would have them."""
+    if bags is None:
+        return {}
+    return {"bags": dict(bags)} if isinstance(bags, Mapping) else read_bags(os.fspath(bags))
+
+
+def combined(prices: Table, groups: Table, beside_bags: bool = False) -> Cost | None:
+    """One object from both files; ``beside_bags``: others will be added to it."""
     if prices.get("bags") and groups.get("bags"):
-        raise Problem("Bags stand in the file of --costs and in that of --bags: keep one of them.")
+        words = ("Bags stand in the file of ", Option("costs"), " and in that of ", Option("bags"))
+        raise Problem(*words, ": keep one of them.")
     bags_from = groups if groups.get("bags") else prices
     bags = bags_from.get("bags")
     given = any(key in prices for key in ("prices", "free", "never", "default"))
@@ -77,7 +127,7 @@ def combined(prices: Table, groups: Table) -> Cost | None:
         if not prices:
             return None
         # Beside bags a feature costs nothing of its own unless it is said so.
-        default = prices.get("default", 0.0 if bags else 1.0)
+        default = prices.get("default", 0.0 if bags or beside_bags else 1.0)
         free, never = prices.get("free", ()), prices.get("never", ())
         parts.append(Prices(prices.get("prices", {}), default=default, free=free, never=never, unit=unit))
     if bags:
@@ -159,7 +209,7 @@ def check_shapes(table: Table, source: str) -> None:
 
 def read_prices(place: str) -> Table:
     """Prices of features."""
-    path = existing(place)
+    path = existing_file(place)
     if path.suffix.lower() == ".toml":
         return read_toml(path)
     found: dict[str, float] = {}
@@ -172,7 +222,7 @@ def read_prices(place: str) -> Table:
 
 def read_bags(place: str) -> Table:
     """Bags of features."""
-    path = existing(place)
+    path = existing_file(place)
     if path.suffix.lower() == ".toml":
         return read_toml(path)
     found: dict[str, list[str]] = {}
@@ -200,12 +250,12 @@ def rows_in(path: Path, needed: Sequence[str]) -> list[dict[str, str]]:
     with path.open(newline="", encoding="utf-8-sig") as file:
         first = file.readline()
         file.seek(0)
-        delimiter = the_delimiter(first, ",")
+        delimiter = find_delimiter(first, ",")
         reader = csv.DictReader(file, skipinitialspace=True, delimiter=delimiter)
         heads = [h.strip().lower() for h in reader.fieldnames or ()]
         missing = next((name for name in needed if name not in heads), None)
         if missing is not None:
-            raise Problem(f"{path.name} has no column {missing!r}; its first line must name {some(list(needed))}.")
+            raise Problem(f"{path.name} has no column {missing!r}; its first line must name {listed(list(needed))}.")
         reader.fieldnames = heads
         return [{k: (v or "").strip() for k, v in row.items() if k is not None} for row in reader]
 

@@ -5,19 +5,21 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit, train_test_split
 
-from frugalboost.cli.run.problems import Problem
-from frugalboost.cli.run.task import Task
 from frugalboost.costs import Cost
-from frugalboost.costs.owned_bags import find_bags
 from frugalboost.estimators import GBFSClassifier, GBFSRegressor
 from frugalboost.estimators.base import GBFSBase
 from frugalboost.estimators.cross_validation import GBFSClassifierCV, GBFSCVBase, GBFSRegressorCV
+from frugalboost.recipe.options import LARGEST_SEED, Option, Rule
+from frugalboost.recipe.problems import Problem
+from frugalboost.recipe.task import Task
 from frugalboost.report.findings import Choice, Findings, chosen_by_rule, examine
 from frugalboost.report.measure import Measure
 from frugalboost.selection.splits import chosen_index
@@ -35,7 +37,7 @@ class Settings:
 
     k: int | None = None
     mu: float | None = None
-    rule: str = "1se"
+    rule: str = Rule.ONE_STANDARD_ERROR
     sell: bool = True
     budget: float | None = None
     trees: int = 500
@@ -47,14 +49,53 @@ class Settings:
     sample: int | None = None  # rows to choose by; None: as many as USUAL_SAMPLE says, 0: all
     seed: int = 0
     threads: int | None = None
+    verbose: int = 0
 
     def check(self) -> None:
-        """Raise Problem for settings that don't go together."""
+        """Raise Problem for settings that are out of bounds or don't go together."""
         if self.k is not None and self.mu is not None:
-            raise Problem("--k and --mu can't both be followed: give one of them.")
-        for name, value in (("mu", self.mu), ("budget", self.budget), ("learning-rate", self.learning_rate)):
-            if value is not None and not np.isfinite(value):
-                raise Problem(f"--{name} must be a finite number, not {value}.")
+            raise Problem(Option("k"), " and ", Option("mu"), " can't both be followed: give one of them.")
+        for name, lowest in LOWEST.items():
+            check_number(name, getattr(self, name), lowest)
+        if self.seed > LARGEST_SEED:
+            raise Problem(Option("seed"), f" must be at most {LARGEST_SEED}, not {self.seed}.")
+        check_word("rule", self.rule, Rule)
+
+
+LOWEST: dict[str, int | float] = {  # whole numbers are wanted where the bound is one
+    "k": 1,
+    "mu": 0.0,
+    "budget": 0.0,
+    "trees": 1,
+    "depth": 1,
+    "learning_rate": 1e-6,
+    "leaf": 1,
+    "splits": 2,
+    "points": 2,
+    "sample": 0,
+    "seed": 0,
+    "threads": 1,
+}
+
+
+def check_number(name: str, value: Any, lowest: int | float) -> None:
+    """Raise Problem for a setting that is no such number; None means that it is not set."""
+    if value is None and name not in ("trees", "learning_rate", "splits", "points", "seed"):
+        return
+    whole = isinstance(lowest, int)
+    if not isinstance(value, Integral if whole else Real) or isinstance(value, bool):
+        raise Problem(Option(name), f" must be a {'whole ' if whole else ''}number, not {value!r}.")
+    if not np.isfinite(float(value)):
+        raise Problem(Option(name), f" must be a finite number, not {value}.")
+    if value < lowest:
+        raise Problem(Option(name), f" must be at least {lowest:g}, not {value!r}.")
+
+
+def check_word(name: str, value: Any, known: type[StrEnum]) -> None:
+    """Raise Problem for a setting that is none of the words it may be."""
+    words = [word.value for word in known]
+    if value not in words:
+        raise Problem(Option(name), f" must be one of {', '.join(map(repr, words))}, not {value!r}.")
 
 
 def choose(rows: Sample, task: Task, settings: Settings, costs: Cost | None, test: Sample | None = None) -> Findings:
@@ -82,12 +123,12 @@ def choose(rows: Sample, task: Task, settings: Settings, costs: Cost | None, tes
     search = search_of(template, rows.y, task, settings, **tried)
     search.fit(rows.X, rows.y, rows.weights)
     choice = None
-    if settings.rule == "1se" and not search.n_features_selected_:
-        less_strictly(search, rows)
+    if settings.rule == Rule.ONE_STANDARD_ERROR and not search.n_features_selected_:
+        retry_with_paired_rule(search, rows)
     if settings.k is not None:
-        choice = exactly(search, rows, settings.k)
+        choice = choose_k(search, rows, settings.k)
     elif settings.mu is not None:
-        choice = at_mu(search, rows, settings.mu)
+        choice = choose_mu(search, rows, settings.mu)
     elif settings.sell and search.n_features_selected_:
         choice = sold_back(search, rows)
     if rows is not all_rows:
@@ -157,19 +198,19 @@ def search_of(template: GBFSBase, y: Any, task: Task, settings: Settings, **what
         n_mus=settings.points,
         cv=splitter(settings.splits, test_size=HELD_OUT, random_state=settings.seed),
         scoring=task.scoring,
-        rule=settings.rule,
+        rule=str(settings.rule),
         n_jobs=settings.threads,
         random_state=settings.seed,
-        verbose=1,
+        verbose=settings.verbose,
         **what,
     )
 
 
-def less_strictly(search: GBFSCVBase, rows: Sample) -> None:
+def retry_with_paired_rule(search: GBFSCVBase, rows: Sample) -> None:
     """Where "1se" buys nothing since splits differ much: judge by differences, split by split."""
     results = search.cv_results_
-    if results["mean_n_features"][chosen_index(results, "paired")]:
-        search._settle_by("paired", rows.X, rows.y, rows.weights)
+    if results["mean_n_features"][chosen_index(results, Rule.PAIRED.value)]:
+        search._settle_by(Rule.PAIRED.value, rows.X, rows.y, rows.weights)
 
 
 def stratifiable(y: Any, share: float) -> bool:
@@ -178,13 +219,14 @@ def stratifiable(y: Any, share: float) -> bool:
     return bool(counts.min() >= 2 and len(counts) <= min(share, 1 - share) * len(y))
 
 
-def exactly(search: GBFSCVBase, rows: Sample, k: int) -> Choice:
+def choose_k(search: GBFSCVBase, rows: Sample, k: int) -> Choice:
     """Exactly so many features: buy many, sell the weakest back."""
     own = selling(search, rows, k)
     model = own.estimator_
-    counted = "bag" if find_bags(model.costs) is not None else "feature"
+    costs = model._costs()
+    counted = "feature" if costs.bags is None else "bag"
     asked = f"{k} {counted}{' was' if k == 1 else 's were'} asked for"
-    found = model._costs().count(model.selected_features_)
+    found = costs.count(model.selected_features_)
     if found < k:
         return choice_of(own, f"{asked}, but only {found} gain anything, or can be had at these prices.")
     return choice_of(own, f"Exactly {asked}; more were bought, and the weakest sold back.")
@@ -200,7 +242,8 @@ def selling(search: GBFSCVBase, rows: Sample, k: int) -> GBFSCVBase:
 def sold_back(search: GBFSCVBase, rows: Sample) -> Choice | None:
     """As many features as the rule chose, by buying more and selling the weakest back, if these do better."""
     model = search.estimator_
-    number = model._costs().count(model.selected_features_)
+    costs = model._costs()
+    number = costs.count(model.selected_features_)
     with warnings.catch_warnings(record=True) as caught:  # about models that may not be taken
         own = selling(search, rows, number)
     costs_more = own.total_cost_ > model.total_cost_ * (1 + 1e-9)
@@ -209,7 +252,7 @@ def sold_back(search: GBFSCVBase, rows: Sample) -> Choice | None:
     for warning in caught:
         warnings.warn(warning.message, stacklevel=2)
     measure, first = Measure(search.scoring_), chosen_by_rule(search)
-    counted = "bags" if find_bags(model.costs) is not None else "features"
+    counted = "features" if costs.bags is None else "bags"
     why = (
         f"The rule chose {number} {counted} on the path, with a mean {measure.title} of {measure.shown(first.score)} "
         f"over {search.n_splits_} splits. Those that are left when more are bought and the weakest sold back do "
@@ -218,7 +261,7 @@ def sold_back(search: GBFSCVBase, rows: Sample) -> Choice | None:
     return choice_of(own, why)
 
 
-def at_mu(search: GBFSCVBase, rows: Sample, mu: float) -> Choice:
+def choose_mu(search: GBFSCVBase, rows: Sample, mu: float) -> Choice:
     """The mu that was asked for, with the trees that suit it."""
     found = choice_of(refitted(search, rows, mus=[mu]), f"mu = {mu:g} was asked for.")
     return replace(found, mu_given=True)

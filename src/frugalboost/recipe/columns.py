@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from enum import Enum, auto
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from frugalboost.cli.run.files import LIBSVM_TARGET, UNNAMED, Loaded
-from frugalboost.cli.run.problems import Problem, some, unknown
-from frugalboost.report.facts import Notice, counts_rows
+from frugalboost.recipe.files import LIBSVM_TARGET, Loaded
+from frugalboost.recipe.options import SILENT, Messages, Option
+from frugalboost.recipe.problems import Problem, listed, unknown
+from frugalboost.report.facts import Notice, NoticeKind, counts_rows
 
 MOST_LEVELS = 1_000  # of a column of texts; with more, and most of them rare, it is free text or an id
 RARE = 0.5  # levels per row from which on a column of texts is no category
@@ -23,7 +25,7 @@ class Columns:
     """What a table is made of."""
 
     X: Any  # pandas.DataFrame or sparse matrix
-    y: NDArray[Any] | None
+    y: NDArray[Any]
     weights: NDArray[np.float64] | None
     names: list[str]
     notices: list[Notice] = field(default_factory=list)
@@ -49,7 +51,7 @@ class Roles:
             raise Problem(f"Column {twice!r} can't be two of target, weight and id.")
 
 
-def divided(loaded: Loaded, roles: Roles) -> Columns:
+def divided(loaded: Loaded, roles: Roles, messages: Messages = SILENT) -> Columns:
     """Cut a table into its parts, for a fit.
 
     Parameters
@@ -58,27 +60,31 @@ def divided(loaded: Loaded, roles: Roles) -> Columns:
         As it was read.
     roles : Roles
         Which columns are no features.
+    messages : Messages, default=SILENT
+        How options are spelled in notices.
 
     Returns
     -------
     Columns
         With a notice for each column that was left out.
     """
-    remarks = [Notice("read", text) for text in loaded.remarks]
+    remarks = [Notice(NoticeKind.READ, messages.spelled(words)) for words in loaded.remarks]
     if loaded.is_sparse:
         if roles.target not in (None, LIBSVM_TARGET) or roles.weight or roles.ids:
             raise Problem(f"A LIBSVM file has one target, {LIBSVM_TARGET!r}, and no weights or ids.")
         return Columns(loaded.columns, loaded.target, None, loaded.names, remarks)
     if roles.target is None:
-        raise Problem(f"--target is missing: which column is to be predicted? There are {some(loaded.names)}.")
+        there = f"There are {listed(loaded.names)}."
+        raise Problem(Option("target"), f" is missing: which column is to be predicted? {there}")
     roles.check(loaded)
     table, dropped = with_target(loaded, roles.target)
-    y = values(table.column(roles.target))
+    y = target_values(table.column(roles.target))
     weights = weights_of(table, roles.weight) if roles.weight else None
-    X, notices = features(table, [n for n in loaded.names if n not in (roles.target, roles.weight, *roles.ids)])
+    names = [n for n in loaded.names if n not in (roles.target, roles.weight, *roles.ids)]
+    X, notices = features(table, names, loaded.unnamed)
     if dropped:
         text = f"{dropped:,} rows without a value of {roles.target!r} were left out."
-        remarks.append(Notice("rows", text))
+        remarks.append(Notice(NoticeKind.ROWS, text))
     return Columns(X, y, weights, list(X.columns), [*remarks, *notices], dropped)
 
 
@@ -95,7 +101,7 @@ def with_target(loaded: Loaded, target: str) -> tuple[Any, int]:
     return table, dropped
 
 
-def values(column: Any) -> NDArray[Any]:
+def target_values(column: Any) -> NDArray[Any]:
     """Targets as numbers or texts."""
     import pyarrow
 
@@ -126,60 +132,90 @@ def weights_of(table: Any, name: str) -> NDArray[np.float64]:
     return weights
 
 
-def features(table: Any, names: Sequence[str]) -> tuple[Any, list[Notice]]:
+def features(table: Any, names: Sequence[str], unnamed: Set[str] = frozenset()) -> tuple[Any, list[Notice]]:
     """A data frame of numbers and categories, and why other columns were left out."""
     import pyarrow
 
     kept, notices = {}, []
     for name in names:
-        column, why = usable(table.column(name))
-        if why is None and name.startswith(UNNAMED) and counts_rows(column.to_numpy()):
-            why = "it has no name and only counts the rows, as the index that pandas writes."
-        if why is not None:
-            notices.append(Notice("left out", f"{name!r} was left out: {why}"))
+        column = usable(table.column(name))
+        if not isinstance(column, Unusable) and name in unnamed and counts_rows(column.to_numpy()):
+            text = "it has no name and only counts the rows, as the index that pandas writes."
+            column = Unusable(Reason.ROW_NUMBERS, text)
+        if isinstance(column, Unusable):
+            notices.append(Notice(NoticeKind.LEFT_OUT, f"{name!r} was left out: {column.text}"))
         else:
             kept[name] = column
             if had_infinity(table.column(name)):
-                notices.append(Notice("infinity", f"Infinite values of {name!r} count as missing."))
+                notices.append(Notice(NoticeKind.INFINITY, f"Infinite values of {name!r} count as missing."))
     if not kept:
         raise Problem("No column is left that could be a feature.")
     frame = pyarrow.table(kept).to_pandas(split_blocks=True)
     return frame, notices
 
 
-def usable(column: Any) -> tuple[Any, str | None]:
-    """A column as numbers or categories; or why it can't be used."""
+class Reason(Enum):
+    """Why a column can't be a feature."""
+
+    EMPTY = auto()
+    DATES = auto()
+    ROW_NUMBERS = auto()
+    NUMBERS_AS_TEXTS = auto()
+    FREE_TEXT = auto()
+    OTHER_TYPE = auto()
+
+
+@dataclass(frozen=True)
+class Unusable:
+    """A column that can't be a feature."""
+
+    reason: Reason
+    text: str  # a sentence about "it"
+
+
+def usable(column: Any) -> Any:
+    """A column as numbers or categories, or Unusable."""
     import pyarrow
     from pyarrow import types
 
     kind = column.type
     if types.is_null(kind):
-        return None, "every value is missing."
+        return Unusable(Reason.EMPTY, "every value is missing.")
     if types.is_temporal(kind) or (types.is_dictionary(kind) and types.is_temporal(kind.value_type)):
-        return None, "it holds dates or times. Make numbers of them that mean something, such as days since an event."
+        text = "it holds dates or times. Make numbers of them that mean something, such as days since an event."
+        return Unusable(Reason.DATES, text)
     if types.is_boolean(kind):
-        return column.cast(pyarrow.int8()).cast(pyarrow.float64()), None
+        return column.cast(pyarrow.int8()).cast(pyarrow.float64())
     if types.is_decimal(kind) or (types.is_integer(kind) and column.null_count):
-        return column.cast(pyarrow.float64(), safe=False), None
+        return column.cast(pyarrow.float64(), safe=False)
     if types.is_dictionary(kind) and not is_text(kind.value_type):
         return usable(column.cast(kind.value_type))
     if is_text(kind) or types.is_dictionary(kind):
-        column = column.cast(pyarrow.string()) if is_text(kind) else column
-        coded = column if types.is_dictionary(kind) else column.dictionary_encode()
-        levels = len(coded.unify_dictionaries().chunk(0).dictionary) if coded.num_chunks else 0
-        present = len(column) - column.null_count
-        if (levels > 20 or levels > RARE * present) and looks_like_numbers(column):
-            return None, "it holds numbers with thousands separators or units. Remove these, and it can be used."
-        if levels > RARE * present and levels > 20:
-            return None, f"it has {levels:,} different texts in {present:,} rows, so it is an id or free text."
-        if levels > MOST_LEVELS and levels > present / 20:
-            return None, f"it has {levels:,} different texts, so it is an id or free text."
-        return coded, None
+        return usable_texts(column)
     if types.is_floating(kind):
-        return without_infinity(column), None
-    if not types.is_integer(kind):
-        return None, f"it holds {kind} values."
-    return column, None
+        return without_infinity(column)
+    return column if types.is_integer(kind) else Unusable(Reason.OTHER_TYPE, f"it holds {kind} values.")
+
+
+def usable_texts(column: Any) -> Any:
+    """A column of texts as categories, unless it is an id, free text, or numbers as people write them."""
+    import pyarrow
+    from pyarrow import types
+
+    if is_text(column.type):
+        column = column.cast(pyarrow.string())
+    coded = column if types.is_dictionary(column.type) else column.dictionary_encode()
+    levels = len(coded.unify_dictionaries().chunk(0).dictionary) if coded.num_chunks else 0
+    present = len(column) - column.null_count
+    if (levels > 20 or levels > RARE * present) and looks_like_numbers(column):
+        text = "it holds numbers with thousands separators or units. Remove these, and it can be used."
+        return Unusable(Reason.NUMBERS_AS_TEXTS, text)
+    if levels > RARE * present and levels > 20:
+        text = f"it has {levels:,} different texts in {present:,} rows, so it is an id or free text."
+        return Unusable(Reason.FREE_TEXT, text)
+    if levels > MOST_LEVELS and levels > present / 20:
+        return Unusable(Reason.FREE_TEXT, f"it has {levels:,} different texts, so it is an id or free text.")
+    return coded
 
 
 def is_text(kind: Any) -> bool:
@@ -230,7 +266,7 @@ def kinds_of_frame(frame: Any) -> Kinds:
     return {str(n): None if own is None else own.tolist() for n, own in levels.items()}
 
 
-def like(loaded: Loaded, kinds: Kinds) -> Any:
+def as_fitted(loaded: Loaded, kinds: Kinds) -> Any:
     """The columns of another table as they were in fit.
 
     Parameters
@@ -257,11 +293,10 @@ def like(loaded: Loaded, kinds: Kinds) -> Any:
         if levels is not None:
             kept[name] = as_levels(column, levels)
             continue
-        numbers, why = usable(column)
-        if pyarrow.types.is_null(column.type):
-            numbers, why = column.cast("float64"), None
-        if why is not None or pyarrow.types.is_dictionary(numbers.type):
-            why = why if why and "dates" in why else "it holds texts, but held numbers when the model was fitted."
+        numbers = column.cast("float64") if pyarrow.types.is_null(column.type) else usable(column)
+        if isinstance(numbers, Unusable) or pyarrow.types.is_dictionary(numbers.type):
+            dates = isinstance(numbers, Unusable) and numbers.reason is Reason.DATES
+            why = numbers.text if dates else "it holds texts, but held numbers when the model was fitted."
             raise Problem(f"Column {name!r} of {loaded.source} can't be used: {why}")
         kept[name] = numbers
     return pyarrow.table(kept).to_pandas(split_blocks=True)

@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from sklearn.base import is_classifier
 
-from frugalboost.cli.run.columns import kinds_of_model, like
-from frugalboost.cli.run.files import Loaded, existing, kind_of, load_table
-from frugalboost.cli.run.folder import MODEL, csv_text
-from frugalboost.cli.run.problems import Problem
 from frugalboost.estimators.storing import load
+from frugalboost.recipe.columns import as_fitted, kinds_of_model
+from frugalboost.recipe.files import Loaded, existing_file, is_libsvm, load_table
+from frugalboost.recipe.folder import MODEL, csv_text
+from frugalboost.recipe.options import Option
+from frugalboost.recipe.problems import Problem
 
 
 def predictions(
@@ -25,7 +27,7 @@ def predictions(
     model : str
         A model file, or the folder of a run.
     table : str
-        As :func:`~frugalboost.cli.run.files.load_table` takes it; only columns that were bought are needed.
+        As :func:`~frugalboost.recipe.files.load_table` takes it; only columns that were bought are needed.
     ids : sequence of str
         Columns to copy.
     proba : bool
@@ -43,7 +45,7 @@ def predictions(
     fitted = load(model_file(model))
     fitted.set_params(n_jobs=threads)
     if proba and not is_classifier(fitted):
-        raise Problem("--proba is for classes, and this model predicts numbers.")
+        raise Problem(Option("proba"), " is for classes, and this model predicts numbers.")
     X, copied = rows_for(fitted, table, ids, header)
     heads = [*ids, "prediction", *(f"probability_{c}" for c in (fitted.classes_ if proba else ()))]
     if not X.shape[0]:
@@ -59,32 +61,36 @@ def model_file(model: str) -> Path:
     file = Path(model).expanduser()
     if file.is_dir() and not (file / MODEL).is_file():
         raise Problem(f"There is no model in the folder {str(file)!r}.")
-    return file / MODEL if file.is_dir() else existing(model)
+    return file / MODEL if file.is_dir() else existing_file(model)
 
 
-def rows_for(fitted: Any, table: str, ids: Sequence[str], header: bool) -> tuple[Any, list[list[Any]]]:
+def rows_for(fitted: Any, table: Any, ids: Sequence[str], header: bool) -> tuple[Any, list[list[Any]]]:
     """The columns that the model looks at, and those to copy, as they stand in the file."""
     names = [str(n) for n in getattr(fitted, "feature_names_in_", [])]
-    if table != "-" and kind_of(table) == "libsvm":
+    if is_libsvm(table):
         if ids:
             raise Problem("A LIBSVM file has no ids.")
         if not names or not all(n.isdigit() for n in names):
             raise Problem("This model was not fitted on a LIBSVM file.")
         del fitted.feature_names_in_  # a sparse matrix has none
-        return load_table(table, like=Loaded("", names, None)).columns, []
+        return libsvm_rows(table, names), []
     if not names:
         raise Problem("This model was fitted on a table without names.")
     kinds = kinds_of_model(fitted)
     texts = [n for n, levels in kinds.items() if levels and isinstance(levels[0], str)]
     wanted = list(dict.fromkeys([*kinds, *ids]))
     loaded = load_table(table, header=header, only=wanted or None, texts=[*texts, *ids])
-    X = like(loaded, kinds) if kinds else constant_rows(fitted, loaded.n_rows)
+    X = as_fitted(loaded, kinds) if kinds else constant_rows(fitted, loaded.n_rows)
     return X, [loaded.columns.column(name).to_pylist() for name in ids]
+
+
+def libsvm_rows(table: Any, names: Sequence[str]) -> Any:
+    """A sparse matrix of these columns."""
+    return load_table(table, like=Loaded("", list(names), None)).columns
 
 
 def constant_rows(fitted: Any, n: int) -> Any:
     """Rows for a model that looks at nothing."""
-    import numpy as np
     import pandas as pd
 
     return pd.DataFrame({name: np.full(n, np.nan) for name in fitted.feature_names_in_[:1]})

@@ -1,0 +1,43 @@
+"""Where the command writes, when nobody names a folder."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from frugalboost.recipe.files import LIBSVM_TARGET, PACKED
+from frugalboost.recipe.folder import RUN
+from frugalboost.recipe.options import Option
+from frugalboost.recipe.problems import OUT, Problem
+from frugalboost.recipe.selection import origin_of
+
+
+def default_folder(table: str) -> str:
+    """In the working directory, named after the table."""
+    if table == "-":
+        return "frugalboost_selected"
+    name = Path(table).name
+    for ending in (*PACKED, Path(name.removesuffix(".gz")).suffix):
+        name = name.removesuffix(ending)
+    return f"{name.replace('*', '').strip('-_') or 'frugalboost'}_selected"
+
+
+def check_earlier(folder: Path, table: str, target: str | None, *, named: bool, say: Callable[[str], None]) -> None:
+    """Raise Problem where a run of another table or target lies in a folder that nobody named; else say so."""
+    place, target = origin_of(table, folder), target or LIBSVM_TARGET
+    try:
+        known = json.loads((folder / RUN).read_bytes())
+        about = known["about"]
+        same_table = known["settings"].get("table", place) == place and about["source"] == os.path.basename(place)
+        other = about["target"] != target or not same_table
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return  # there is none, or it is damaged
+    if not other:
+        return
+    what = f"the run of {about['source']} with the target {about['target']!r}"
+    if not named:
+        words = f"The folder {str(folder)!r} holds {what}. Name another one with "
+        raise Problem(words, OUT, ", or replace it with ", Option("out", str(folder)), ".")
+    say(f"This will replace {what} in {str(folder)!r}.")

@@ -1,0 +1,107 @@
+"""What can be asked for, and how options are named in sentences: the command and Python spell them differently.
+
+Nothing heavy is imported here, since the command reads this before it does anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+LARGEST_SEED = 2**31 - 1
+
+
+class TaskKind(StrEnum):
+    """What kind of target it is."""
+
+    AUTO = "auto"
+    CLASSIFICATION = "classification"
+    REGRESSION = "regression"
+
+
+class Rule(StrEnum):
+    """How the model is chosen from the path."""
+
+    MIN = "min"
+    ONE_STANDARD_ERROR = "1se"
+    PAIRED = "paired"
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option in a sentence. Whoever shows the sentence knows how users write it: ``--k`` or ``k``.
+
+    Parameters
+    ----------
+    name : str
+        As Python spells it.
+    value : object, default=None
+        What to give it; ``...`` where that is up to the user.
+    """
+
+    name: str
+    value: Any = None
+
+
+Spelling = Callable[[Option], str]
+OTHERWISE_IN_PYTHON = {"out": "folder"}  # of Selection.save
+
+
+def in_python(option: Option) -> str:
+    """Spell an option as an argument.
+
+    Examples
+    --------
+    >>> from frugalboost.recipe.options import Option, in_python
+    >>> in_python(Option("k")), in_python(Option("task", "regression"))
+    ('k', "task='regression'")
+    """
+    name = OTHERWISE_IN_PYTHON.get(option.name, option.name)
+    if option.value is None:
+        return name
+    return f"the argument {name}" if option.value is ... else f"{name}={option.value!r}"
+
+
+@dataclass(frozen=True, init=False)
+class Sentence:
+    """A text in which options are named.
+
+    Examples
+    --------
+    >>> from frugalboost.recipe.options import Option, Sentence
+    >>> str(Sentence(Option("target"), " is missing."))
+    'target is missing.'
+    """
+
+    parts: tuple[str | Option, ...]
+
+    def __init__(self, *parts: str | Option) -> None:
+        object.__setattr__(self, "parts", parts)
+
+    def spelled(self, spelling: Spelling) -> str:
+        """The text, with options as somebody spells them."""
+        return "".join(spelling(part) if isinstance(part, Option) else part for part in self.parts)
+
+    def __str__(self) -> str:
+        return self.spelled(in_python)
+
+
+@dataclass(frozen=True)
+class Messages:
+    """Where sentences beside the result go, and how options are spelled in them."""
+
+    show: Callable[[str], None]
+    spelling: Spelling = in_python
+
+    def spelled(self, words: str | Sentence) -> str:
+        """The text as the user is to read it."""
+        return words.spelled(self.spelling) if isinstance(words, Sentence) else words
+
+    def say(self, words: str | Sentence) -> None:
+        """Show a sentence."""
+        self.show(self.spelled(words))
+
+
+SILENT = Messages(lambda text: None)

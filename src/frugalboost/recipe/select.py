@@ -1,0 +1,350 @@
+"""The recipe: a table in, the features worth paying for out."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import get_scorer_names
+
+from frugalboost.estimators.fitted import NothingBoughtWarning
+from frugalboost.recipe.choosing import Settings, check_word, choose, sample_size
+from frugalboost.recipe.columns import Columns, Roles, as_fitted, divided, kinds_of_frame, target_values, weights_of
+from frugalboost.recipe.files import LIBSVM_TARGET, Loaded, is_place, load_table
+from frugalboost.recipe.options import SILENT, Messages, Option, Sentence, TaskKind
+from frugalboost.recipe.pricing import costs_of
+from frugalboost.recipe.problems import Problem, unknown
+from frugalboost.recipe.selection import Selection, Source
+from frugalboost.recipe.task import Task, task_of
+from frugalboost.report.contents import contents_of
+from frugalboost.report.facts import Notice, NoticeKind
+from frugalboost.tables.sample import Sample
+
+FEWEST_ROWS = 10
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a user asks for."""
+
+    table: Any
+    target: str | None = None
+    weight: str | None = None
+    ids: Sequence[str] = ()
+    test: Any = None
+    costs: Any = None
+    bags: Any = None
+    task: str = TaskKind.AUTO
+    scoring: str | None = None
+    header: bool = True
+    settings: Settings = field(default_factory=Settings)
+    call: Mapping[str, str] = field(default_factory=dict)  # how to do it again: "command" or "python"
+
+    def check(self) -> None:
+        """Raise Problem for what is wrong whatever the table holds."""
+        self.settings.check()
+        check_word("task", self.task, TaskKind)
+        for name, value in (("target", self.target), ("weight", self.weight), ("scoring", self.scoring)):
+            if value is not None and not isinstance(value, str):
+                raise Problem(Option(name), f" must be a name, not {type(value).__name__}.")
+
+
+def select(
+    table: Any,
+    target: str | None = None,
+    *,
+    k: int | None = None,
+    mu: float | None = None,
+    rule: str = "1se",
+    sell: bool = True,
+    costs: Any = None,
+    bags: Any = None,
+    budget: float | None = None,
+    ids: str | Sequence[str] = (),
+    weight: str | None = None,
+    test: Any = None,
+    task: str = "auto",
+    scoring: str | None = None,
+    trees: int = 500,
+    depth: int | None = None,
+    learning_rate: float = 0.1,
+    leaf: int | None = None,
+    splits: int = 5,
+    points: int = 20,
+    sample: int | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+    header: bool = True,
+    verbose: int = 0,
+) -> Selection:
+    """Choose the features of a table that are worth paying for, and fit a model on them.
+
+    What the command ``frugalboost select`` does, with the same options: it guesses the task, leaves out columns that
+    can't be features, cross-validates a path of prices, chooses by a rule, tries to do better by selling features
+    back, and reports on all of it. The estimators give more control.
+
+    Parameters
+    ----------
+    table : data frame, str or path
+        A data frame of pandas, polars or Arrow, or a file: CSV, TSV, Parquet, Arrow/Feather or LIBSVM, a folder or a
+        pattern of Parquet files. Texts become categories; dates, ids and free text are left out.
+    target : str or None, default=None
+        The column to predict. LIBSVM files bring their own.
+    k : int or None, default=None
+        Exactly so many features (bags, where there are bags).
+    mu : float or None, default=None
+        This price of a feature instead of a chosen one.
+    rule : {"1se", "min", "paired"}, default="1se"
+        Which model of the path is chosen: the cheapest within one standard error of the lowest error, the one with
+        the lowest error, or the cheapest by differences split by split.
+    sell : bool, default=True
+        Whether to try as many features by buying more and selling the weakest back.
+    costs : str, path, mapping, price object or None, default=None
+        Prices: a CSV or TOML file, a mapping from names, or whatever estimators take as ``costs``.
+    bags : str, path, mapping or None, default=None
+        Features that come together: a CSV or TOML file, or a mapping from bags to lists of names.
+    budget : float or None, default=None
+        The most that may be paid in all.
+    ids : str or sequence of str, default=()
+        Columns that are no features.
+    weight : str or None, default=None
+        The column of weights.
+    test : data frame, str, path or None, default=None
+        Rows to judge by besides; they take no part in the choice.
+    task : {"auto", "classification", "regression"}, default="auto"
+        What kind of target it is.
+    scoring : str or None, default=None
+        Any score of scikit-learn by name. None: accuracy, ROC AUC where one of two classes is rare, or RMSE.
+    trees : int, default=500
+        The most trees.
+    depth : int or None, default=None
+        The deepest tree. None: 4; with more columns than rows the best of 1, 2 and 4.
+    learning_rate : float, default=0.1
+        Factor on every tree.
+    leaf : int or None, default=None
+        Rows in a leaf at least. None: 20, fewer on small tables.
+    splits : int, default=5
+        Random splits of cross-validation.
+    points : int, default=20
+        Models on the path.
+    sample : int or None, default=None
+        Rows to choose by; 0: all. None: 50,000, fewer for more than two classes.
+    seed : int, default=0
+        Decides the splits.
+    threads : int or None, default=None
+        Threads; None means all cores. The result does not depend on it.
+    header : bool, default=True
+        Whether a CSV file begins with names.
+    verbose : int, default=0
+        1 shows what was guessed and noticed, and how far the work is.
+
+    Returns
+    -------
+    Selection
+        The path, the choice, the fitted model and the report.
+
+    Raises
+    ------
+    ValueError
+        Where something is wrong with the table or the options; one sentence says what.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> import frugalboost
+    >>> table = load_breast_cancer(as_frame=True).frame
+    >>> found = frugalboost.select(table, "target", k=2, trees=20, points=5, splits=2)
+    >>> found.features
+    ['worst area', 'worst concave points']
+    >>> found.predict(table)[:3]
+    array([0, 0, 0])
+
+    ``found.report`` shows itself in a notebook; ``found.save("run")`` writes the folder that the command would write.
+    """
+    given = dict(locals())
+    settings = Settings(**{name: given[name] for name in Settings.__dataclass_fields__})
+    names = [ids] if isinstance(ids, str) else ids
+    request = Request(
+        table, target, weight, tuple(names), test, costs, bags, task, scoring, header, settings, python_call(given)
+    )
+    found = run(request, Messages(print) if verbose else SILENT)
+    if not found.features:
+        warnings.warn(str(NOTHING_BOUGHT), NothingBoughtWarning, stacklevel=2)
+    return found
+
+
+NOTHING_BOUGHT = Sentence(
+    "No feature is worth its price, or prices, ",
+    Option("budget"),
+    " and ",
+    Option("leaf"),
+    " allow none: the model is a constant.",
+)
+
+
+def python_call(given: Mapping[str, Any]) -> dict[str, str]:
+    """The call, so that it can be made again."""
+    shown = []
+    for name, parameter in inspect.signature(select).parameters.items():
+        value, default = given[name], parameter.default
+        unchanged = type(value) is type(default) and value == default
+        if unchanged or name in ("threads", "verbose"):  # which change no result
+            continue
+        if name in ("table", "test") and not is_place(value):
+            text = name  # a data frame
+        else:
+            text = repr(os.fspath(value) if isinstance(value, os.PathLike) else value)
+        shown.append(text if name in ("table", "target") else f"{name}={text}")
+    return {"python": f"frugalboost.select({', '.join(shown)})"}
+
+
+def run(request: Request, messages: Messages = SILENT) -> Selection:
+    """Read a table, choose features and gather what is to be shown.
+
+    Parameters
+    ----------
+    request : Request
+        What a user asks for.
+    messages : Messages
+        Are told what was guessed and noticed.
+
+    Returns
+    -------
+    Selection
+        The path, the choice, the model and the report.
+    """
+    request.check()
+    loaded = load_table(request.table, header=request.header)
+    columns = divided(loaded, Roles(request.target, request.weight, request.ids), messages)
+    target = LIBSVM_TARGET if loaded.is_sparse else str(request.target)
+    if len(columns.y) < FEWEST_ROWS:
+        raise Problem(f"{loaded.source} has {len(columns.y)} rows; at least {FEWEST_ROWS} are needed to choose by.")
+    messages.say(f"{loaded.source}: {len(columns.y):,} rows, {len(columns.names):,} features.")
+    check_k(request.settings.k, len(columns.names))
+    task = task_of(columns.y, target, request.task, request.scoring)
+    check_scoring_name(task, columns.y)
+    costs = costs_of(request.costs, request.bags, columns.names, by_number=loaded.is_sparse)
+    for remark in (*task.remarks, *(n.text for n in columns.notices)):
+        messages.say(remark)
+    tell_of_sample(sample_size(columns.y, task, request.settings), len(columns.y), messages)
+    test, notices, about_test = test_rows(request, loaded, columns, task)
+    rows = Sample(columns.X, columns.y, columns.weights)
+    with warnings.catch_warnings():  # of models that are only tried; what is chosen is seen from the result
+        warnings.simplefilter("ignore", NothingBoughtWarning)
+        findings = choose(rows, task, request.settings, costs, test)
+    model = findings.choice.model
+    checked, _ = model._like()._checked(columns.X, columns.y, columns.weights)
+    contents = contents_of(
+        findings,
+        checked,
+        title=f"{target}: the features worth paying for",
+        about=about(request, loaded, target) | about_test,
+        notices=[*columns.notices, *notices],
+        settings=dict(request.call),
+        names=columns.names,
+    )
+    for notice in contents["notices"][len(columns.notices) :]:
+        messages.say(notice["text"])
+    place = os.fspath(request.table) if is_place(request.table) else None
+    return Selection(contents, model, Source(place, columns.names, loaded.is_sparse, request.header))
+
+
+def check_k(k: int | None, n_features: int) -> None:
+    """Raise Problem where more features are asked for than there are."""
+    if k is not None and k > n_features:
+        raise Problem(Option("k"), f" asks for {k} features, but the table has {n_features}.")
+
+
+def tell_of_sample(size: int, n_rows: int, messages: Messages) -> None:
+    """Say where not all rows are used to choose by."""
+    if size < n_rows:
+        words = (f"{size:,} of the rows, drawn at random, are used to choose by (", Option("sample"))
+        messages.say(Sentence(*words, "); the model is fitted on all."))
+
+
+def check_scoring_name(task: Task, y: Any) -> None:
+    """Raise Problem with the nearest name for a scorer that is not known, or not for such a target."""
+    if task.scoring is not None and task.scoring not in get_scorer_names():
+        raise unknown("score", task.scoring, get_scorer_names(), "scikit-learn")
+    if task.scoring == "roc_auc" and len(np.unique(y)) > 2:
+        other = Option("scoring", "roc_auc_ovr")
+        raise Problem("roc_auc is for two classes; for more of them there is ", other, ".")
+
+
+def test_rows(
+    request: Request, first: Loaded, columns: Columns, task: Task
+) -> tuple[Sample | None, list[Notice], dict[str, str]]:
+    """Rows of the test table, as those of the table are; what to look at, and what the report says about them."""
+    if request.test is None:
+        return None, [], {}
+    kinds = {} if first.is_sparse else kinds_of_frame(columns.X)
+    texts = [n for n, levels in kinds.items() if levels and isinstance(levels[0], str)]
+    target = LIBSVM_TARGET if first.is_sparse else str(request.target)
+    if columns.y.dtype.kind in "OUT":
+        texts.append(target)
+    loaded = load_table(request.test, what="test", header=request.header, texts=texts, like=first)
+    if loaded.is_sparse != first.is_sparse:
+        raise Problem("The test file must be of the same kind as the table: both LIBSVM, or neither.")
+    rows = Sample(loaded.columns, loaded.target) if loaded.is_sparse else dense_test_rows(request, loaded, kinds)
+    if task.is_classification and not loaded.is_sparse:
+        rows = Sample(rows.X, as_known_classes(rows.y, columns.y, loaded.source), rows.weights)
+    if not loaded.is_sparse and task.scoring == "roc_auc" and len(np.unique(rows.y)) < 2:
+        words = f"{loaded.source} has rows of one class only, so ROC AUC can't be had there ("
+        raise Problem(words, Option("scoring"), ").")
+    notices = [] if loaded.is_sparse else same_rows(columns.X, rows.X, loaded.source)
+    where = os.fspath(request.test) if is_place(request.test) else loaded.origin
+    return rows, notices, {"test_rows": f"{rows.X.shape[0]:,} in {where}"}
+
+
+def dense_test_rows(request: Request, loaded: Loaded, kinds: Any) -> Sample:
+    """Rows of a test table that have a target."""
+    target = str(request.target)
+    Roles(target, request.weight).check(loaded)
+    kept = Loaded(loaded.source, loaded.names, loaded.columns.filter(loaded.columns.column(target).is_valid()))
+    if not kept.n_rows:
+        raise Problem(f"{loaded.source} has no rows with a value of {target!r}.")
+    weights = None if request.weight is None else weights_of(kept.columns, request.weight)
+    return Sample(as_fitted(kept, kinds), target_values(kept.columns.column(target)), weights)
+
+
+def as_known_classes(y: Any, known: Any, source: str) -> Any:
+    """Classes of a test file in the type of the table's; ones that the table has not are a problem."""
+    place = {str(value): value for value in np.unique(known).tolist()}
+    found = [str(value) for value in y.tolist()]
+    strange = next((value for value in found if value not in place), None)
+    if strange is not None:
+        raise Problem(f"{source} has a class {strange!r} that the table has not.")
+    return np.array([place[value] for value in found], dtype=known.dtype)
+
+
+def same_rows(X: Any, X_test: Any, source: str) -> list[Notice]:
+    """A notice where rows of the test file are also in the table."""
+    own = set(row_keys(X).tolist())
+    again = int(row_keys(X_test).isin(own).sum())
+    if not again:
+        return []
+    text = f"{again:,} of the {len(X_test):,} rows of {source} have the same features as one here."
+    return [Notice(NoticeKind.ROWS, text)]
+
+
+def row_keys(frame: Any) -> Any:
+    """A number for each row that is the same for equal values, whatever their type."""
+    import pandas as pd
+
+    alike = {n: c.astype(object if c.dtype == "category" else "float64") for n, c in frame.items()}
+    return pd.util.hash_pandas_object(pd.DataFrame(alike), index=False)
+
+
+def about(request: Request, loaded: Loaded, target: str) -> dict[str, Any]:
+    """Where the data came from, for the report."""
+    found: dict[str, Any] = {"source": loaded.origin or loaded.source, "target": target}
+    if request.weight:
+        found["weights"] = request.weight
+    if request.ids:
+        found["left_out_as_ids"] = list(request.ids)
+    return found
