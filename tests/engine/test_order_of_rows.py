@@ -88,11 +88,11 @@ def test_a_continued_fit_that_samples_features_is_one_long_fit(share, steps):
 
 def test_a_continued_fit_from_a_file_draws_on(tmp_path):
     rng = np.random.default_rng(5)
-    X = rng.normal(size=(200, 40))
-    y = X[:, :8].sum(axis=1) + rng.normal(size=200)
+    X = rng.normal(size=(300, 40))
+    y = X[:, :8].sum(axis=1) + rng.normal(size=300)
     options = {"mu": 1e-3, "new_features": 0.3, "max_depth": 3, "random_state": 4}
-    whole = GBFSRegressor(max_iter=50, **options).fit(X, y)
-    half = GBFSRegressor(max_iter=25, warm_start=True, **options).fit(X, y)
+    whole = GBFSRegressor(max_iter=60, **options).fit(X, y)
+    half = GBFSRegressor(max_iter=30, warm_start=True, **options).fit(X, y)
     half.save(tmp_path / "half.frugal")
-    model = load(tmp_path / "half.frugal").set_params(max_iter=50).fit(X, y)
+    model = load(tmp_path / "half.frugal").set_params(max_iter=60).fit(X, y)
     assert model._model.ensemble.value.tobytes() == whole._model.ensemble.value.tobytes()

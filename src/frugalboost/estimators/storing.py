@@ -61,6 +61,7 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
         "refit_scores": estimator.refit_scores_,
         "selling": estimator.selling_,
         "fingerprint": warm.fingerprint if estimator.warm_start else None,
+        "draw": persistence.describe_draw(model) if estimator.warm_start and warm.thresholds is not None else None,
         "table": getattr(estimator, "_fitted_on", None),  # pickles of earlier versions lack it
     }
     try:

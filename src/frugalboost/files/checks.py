@@ -94,6 +94,14 @@ _ENTRIES: dict[str, tuple[Callable[[Any], bool], str]] = {
     ),
     "selling": (_or_none(_SOLD), "a record of what was sold"),
     "table": (_or_none(lambda v: isinstance(v, list) and _kinds(v) in _TABLES), "what a table is known by"),
+    "draw": (
+        _or_none(
+            _record(
+                iterations=is_whole, last_look=is_whole, bought_then=is_whole, look_at_all=lambda v: isinstance(v, bool)
+            )
+        ),
+        "where a draw of features stands",
+    ),
     "fingerprint": (
         _or_none(lambda v: isinstance(v, list) and len(v) == 2 and is_whole(v[0]) and _is_text(v[1])),
         "a number and a text",
@@ -105,6 +113,7 @@ def check_description(description: dict[str, Any]) -> None:
     """Every entry is there and of its type."""
     description.setdefault("levels", [])  # models of the first version of the format had no categorical features
     description.setdefault("table", None)  # earlier versions did not know it
+    description.setdefault("draw", None)  # likewise
     for name, (is_one, what) in _ENTRIES.items():
         require(name in description, f"its description lacks {name!r}")
         require(is_one(description[name]), f"its {name!r} is not {what}")

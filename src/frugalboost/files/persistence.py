@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from frugalboost._support.threads import LARGEST_INT
 from frugalboost.files import format as model_file
 from frugalboost.files.checks import check_levels, check_model, require
 from frugalboost.tables import Levels
 from frugalboost.training.binning import Thresholds
 from frugalboost.training.ensemble import Ensemble
-from frugalboost.training.model import Curve, Model, Purchases
+from frugalboost.training.model import Curve, Draw, Model, Purchases
 
 # The records that a model is made of, and the arrays in them that are not float64.
 _PARTS: dict[str, type] = {"ensemble": Ensemble, "purchases": Purchases, "curve": Curve}
@@ -37,7 +38,29 @@ def write(path: str, description: dict[str, Any], model: Model, thresholds: Thre
         arrays.update({f"{part}.{f.name}": getattr(record, f.name) for f in fields(record)})
     if thresholds is not None:
         arrays.update({f"thresholds.{name}": getattr(thresholds, name) for name in ("cuts", "offsets")})
+        if model.draw is not None:
+            arrays["draw.gains"] = model.draw.gains
     model_file.write(path, description, arrays)
+
+
+def describe_draw(model: Model) -> dict[str, Any] | None:
+    """Where the draw of features stands; the gains of all features are an array."""
+    if model.draw is None:
+        return None
+    return {f.name: getattr(model.draw, f.name) for f in fields(Draw) if f.name != "gains"}
+
+
+def _draw_from(stored: dict[str, Any] | None, arrays: model_file.Arrays, model: Model) -> Draw | None:
+    if stored is None:
+        return None
+    gains = _typed(arrays, "draw.gains", np.float64)
+    require(len(gains) == len(model.prices), "it has gains of another number of features than there are")
+    require((gains >= 0).all(), "its draw of features has gains that are negative")  # NaN is not
+    counted = 0 <= stored["last_look"] <= stored["iterations"] <= LARGEST_INT
+    require(
+        counted and 0 <= stored["bought_then"] <= len(model.purchases.feature), "its draw of features is miscounted"
+    )
+    return Draw(gains=gains, **stored)
 
 
 def describe_levels(model: Model) -> list[list[Any]]:
@@ -58,6 +81,7 @@ def model_from(description: dict[str, Any], arrays: model_file.Arrays) -> Model:
         ending=description["ending"],
         levels=_levels_from(description["levels"]),
     )
+    model = replace(model, draw=_draw_from(description["draw"], arrays, model))
     check_model(model)
     return model
 
