@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import frugalboost
-from frugalboost import costs, datasets
+from frugalboost import costs
 from frugalboost.cli import main
 
 MODULES = [
@@ -74,7 +74,6 @@ def test_every_public_name_has_an_example():
     public = {f"frugalboost.{n}": getattr(frugalboost, n) for n in frugalboost.__all__}
     objects = [n for n in costs.__all__ if n not in ("Costs", "FeatureTable", "Resolved")]
     public |= {f"frugalboost.costs.{n}": getattr(costs, n) for n in objects}
-    public |= {f"frugalboost.datasets.{n}": getattr(datasets, n) for n in datasets.__all__}
     for name, thing in public.items():
         assert ">>>" in (thing.__doc__ or ""), name
         assert "<parameters>" not in thing.__doc__, name

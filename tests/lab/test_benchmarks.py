@@ -7,13 +7,15 @@ import pytest
 
 lightgbm = pytest.importorskip("lightgbm")
 
-from benchmarks import quality, speed_page, tables  # noqa: E402
-from benchmarks.compare import summary  # noqa: E402
-from benchmarks.measure import measure  # noqa: E402
-from benchmarks.penalties import matching, near  # noqa: E402
-from benchmarks.quality_data import Split  # noqa: E402
-from benchmarks.rivals import CEGB, OURS, installed  # noqa: E402
-from benchmarks.selectors import frugalboost, frugalboost_forward, lightgbm_gain  # noqa: E402
+import lab.quality.__main__ as quality  # noqa: E402
+from lab.quality.splits import Split  # noqa: E402
+from lab.rivals.boosters import CEGB, OURS, installed  # noqa: E402
+from lab.rivals.selectors import frugalboost, frugalboost_forward, lightgbm_gain  # noqa: E402
+from lab.speed import page as speed_page  # noqa: E402
+from lab.speed import tables  # noqa: E402
+from lab.speed.compare import summary  # noqa: E402
+from lab.speed.measure import measure  # noqa: E402
+from lab.speed.penalties import matching, near  # noqa: E402
 
 
 def table(rows, seed):
