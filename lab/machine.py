@@ -1,28 +1,20 @@
-"""What the benchmarks share: where data and results lie, the machine's description, clock and memory."""
+"""What measurements share: the machine's description, versions of packages, clock and memory."""
 
 from __future__ import annotations
 
 import os
 import platform
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, TypeVar
 
-SETTING = {"depth": 4, "bins": 255, "min_leaf": 20, "threads": 2}
-ROOT = Path(__file__).resolve().parents[1]
-QUALITY, SPEED = ROOT / "lab" / "results" / "quality", ROOT / "lab" / "results" / "speed"
-IMAGES = ROOT / "docs" / "images"
-PACKAGES = ("frugalboost", "lightgbm", "xgboost", "catboost", "scikit-learn", "numpy")
+from frugalboost import _core
+
+BOOSTERS = ("frugalboost", "lightgbm", "xgboost", "catboost", "scikit-learn", "numpy")
 
 T = TypeVar("T")
-
-
-def data_folder() -> Path | None:
-    given = os.environ.get("FRUGALBOOST_DATA")
-    folder = Path(given) if given else ROOT.parent / "shared" / "data"
-    return folder if folder.is_dir() else None
 
 
 def timed(call: Callable[[], T]) -> tuple[float, T]:
@@ -45,20 +37,19 @@ def forget_peak() -> None:
 
 def machine() -> dict[str, Any]:
     """Describe the machine, and the versions of what is installed."""
-    from lab.rivals.boosters import ours
-
     cpu = platform.processor() or platform.machine()
     if Path("/proc/cpuinfo").exists():
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         cpu = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), cpu)
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    about = {"cpu": cpu, "cores": os.cpu_count(), "instruction_set": ours.instruction_set()}
-    return {**about, "memory_gb": round(memory / 1e9), **versions()}
+    about = {"cpu": cpu, "cores": os.cpu_count(), "instruction_set": _core.instruction_set()}
+    return {**about, "memory_gb": round(memory / 1e9), **versions(BOOSTERS)}
 
 
-def versions() -> dict[str, str]:
+def versions(packages: Iterable[str]) -> dict[str, str]:
+    """Versions of those of the packages that are installed."""
     found = {}
-    for name in PACKAGES:
+    for name in packages:
         try:
             found[name] = version(name)
         except PackageNotFoundError:

@@ -1,9 +1,17 @@
-"""The columns of a9a: LIBSVM's form of adult has no names, so those of its 14 attributes are written down here."""
+"""The adult data in two forms: the columns of a9a, and the table as it was collected.
+
+LIBSVM's form, a9a, has no names of columns, so those of its 14 attributes are written down here.
+"""
 
 from __future__ import annotations
 
+import os
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
+
+from lab.data.folder import Folder
 
 # Quantiles of numbers, and levels, in the order of the columns.
 LEVELS = {
@@ -42,3 +50,45 @@ def names() -> list[str]:
 def groups() -> NDArray[np.int64]:
     """For each column the number of its attribute."""
     return np.repeat(np.arange(len(LEVELS)), [len(levels.split()) for levels in LEVELS.values()])
+
+
+def adult_frame(folder: str | os.PathLike[str] | None = None) -> tuple[Any, NDArray[Any], NDArray[np.bool_]]:
+    """Read adult as it was collected, from ``adult_raw.parquet``: numbers, and texts as categories.
+
+    Parameters
+    ----------
+    folder : path or None, default=None
+        Where the file is, as in :func:`load`.
+
+    Returns
+    -------
+    X : pandas.DataFrame
+        14 attributes; "?" is a missing value.
+    y : ndarray of shape (n_samples,)
+        The income, as the file has it.
+    is_test : ndarray of bool
+        Which rows are the official test part.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import pandas as pd
+    >>> from lab.data import adult_frame
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> raw = pd.DataFrame({"age": [20, 60], "sex": ["Male", "?"], "income": [0, 1], "is_test": [False, True]})
+    >>> raw.to_parquet(folder / "adult_raw.parquet")
+    >>> X, y, is_test = adult_frame(folder)
+    >>> X["sex"].isna().tolist()
+    [False, True]
+    """
+    import pandas as pd
+
+    place = Folder.named(folder)
+    path = place.find(["adult_raw.parquet"])
+    if path is None:
+        raise FileNotFoundError(place.lack(["adult_raw.parquet"]))
+    raw = pd.read_parquet(path)
+    X = raw.drop(columns=["income", "is_test"])
+    texts = [c for c in X if X[c].dtype.kind not in "iuf"]
+    X = X.assign(**{c: X[c].where(X[c] != "?").astype("category") for c in texts})
+    return X, raw["income"].to_numpy(), raw["is_test"].to_numpy(dtype=bool)

@@ -103,6 +103,11 @@ class Dataset:
         return int(self.X.shape[1])
 
     @property
+    def task(self) -> str:
+        """What is predicted: "classification" for two classes, "regression" for numbers."""
+        return "regression" if self._are_numbers else "classification"
+
+    @property
     def _are_numbers(self) -> bool:
         return self.y.dtype.kind == "f"
 

@@ -29,6 +29,11 @@ class Folder:
             raise NotADirectoryError(f"There is no folder {found!r}, which is named by {named_by}.")
         return cls(path, named_by)
 
+    @classmethod
+    def set(cls) -> bool:
+        """Whether the environment variable names a folder; without one, tables of files are left out."""
+        return cls.named(None).path is not None
+
     def find(self, names: Sequence[str]) -> Path | None:
         """A file that has any of the names."""
         if self.path is None:

@@ -23,6 +23,7 @@ from types import ModuleType
 
 import matplotlib
 
+from lab.output import DOCS, IMAGES, PAPER
 from lab.paper.cells import Cell, Order, Store, cell_of, run_all
 from lab.paper.pages import write
 from lab.paper.words import INTRODUCTION
@@ -38,8 +39,6 @@ NAMES = (
     "times",
     "never_stopping",
 )
-ROOT = Path(__file__).resolve().parents[2]
-RESULTS = ROOT / "lab" / "results" / "paper"
 
 
 def main() -> int:
@@ -47,9 +46,9 @@ def main() -> int:
     matplotlib.use("Agg")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that workers are ended, too
     if options.names == ["page"]:
-        return page(options.out or RESULTS, Order(folder_of(options.data), False))
+        return page(options.out or PAPER, Order(folder_of(options.data), False))
     names = NAMES if "all" in options.names else tuple(options.names)
-    out = options.out or (Path(tempfile.mkdtemp()) if options.quick else RESULTS)
+    out = options.out or (Path(tempfile.mkdtemp()) if options.quick else PAPER)
     order = Order(folder_of(options.data), options.quick)
     check_filters(names, options)
     try:
@@ -152,7 +151,7 @@ def opened(module: ModuleType, name: str, out: Path, quick: bool) -> Store:
 
 def page(out: Path, order: Order) -> int:
     """Write docs/paper.md from what is kept."""
-    images, written = ROOT / "docs" / "images", ROOT / "docs" / "paper.md"
+    images, written = IMAGES, DOCS / "paper.md"
     if not any((out / f"{name}.json").exists() for name in NAMES):
         raise SystemExit(f"{out} has no results to write a page from; {written} stays as it was.")
     sections, missing = [], []

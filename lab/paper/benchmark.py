@@ -8,6 +8,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 
 from lab.data import load
+from lab.output import save_figure
 from lab.paper import curves
 from lab.paper.cells import Cell, Order, Result
 from lab.paper.curves import TITLES, against_rivals, by_prediction, draw_curves, fitted, shared_legend, sizes, table
@@ -72,7 +73,7 @@ def draw(results: Sequence[Result], folder: Path, order: Order) -> None:
     for panel, data in zip(panels.flat, here, strict=False):
         draw_curves(panel, [r for r in results if r["data"] == data], data)
     shared_legend(figure, panels)
-    figure.savefig(folder / "paper_tables.png", dpi=110)
+    save_figure(figure, folder / "paper_tables.png")
     plt.close(figure)
 
 

@@ -12,12 +12,13 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass
-from importlib.metadata import PackageNotFoundError, version
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 from frugalboost import NothingBoughtWarning
+from lab.machine import versions
+from lab.output import rounded, write_whole
 
 PACKAGES = ("frugalboost", "numpy", "scipy", "scikit-learn", "skglm", "pyHSICLasso", "mrmr-selection")
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -74,16 +75,13 @@ class Store:
         if self.path.exists() and not self._read():
             aside = next(p for i in range(1, 1000) if not (p := self.path.with_suffix(f".{i}.json")).exists())
             os.replace(self.path, aside)
-        if (now := versions()) not in self._versions:
+        if (now := made_with()) not in self._versions:
             self._versions.append(now)
-        self._results[cell] = asdict(cell) | {"versions": self._versions.index(now)} | result
+        self._results[cell] = rounded(asdict(cell) | {"versions": self._versions.index(now)} | result)
         cells = sorted(self._results, key=lambda c: (c.data, c.method, c.split))
         about = json.dumps({"settings": self._settings, "versions": self._versions})
-        lines = ",\n".join(json.dumps(self._results[c], default=float) for c in cells)
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        beside = self.path.with_suffix(f".part{os.getpid()}")
-        beside.write_text(f'{about[:-1]}, "cells": [\n{lines}\n]}}\n')  # a line for each cell
-        os.replace(beside, self.path)
+        lines = ",\n".join(json.dumps(self._results[c]) for c in cells)
+        write_whole(self.path, f'{about[:-1]}, "cells": [\n{lines}\n]}}\n')  # a line for each cell
 
     def _read(self) -> bool:
         """Take what the file has; False where it was made with other settings."""
@@ -102,15 +100,10 @@ def cell_of(result: Result) -> Cell:
     return Cell(result["data"], result["method"], result["split"])
 
 
-def versions() -> dict[str, str]:
+def made_with() -> dict[str, str]:
     """What results are made with."""
-    found = {"python": platform.python_version(), "machine": f"{platform.machine()}, {os.cpu_count()} cores"}
-    for name in PACKAGES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found
+    here = {"python": platform.python_version(), "machine": f"{platform.machine()}, {os.cpu_count()} cores"}
+    return here | versions(PACKAGES)
 
 
 def run_all(

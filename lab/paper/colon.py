@@ -13,6 +13,7 @@ from sklearn.model_selection import StratifiedShuffleSplit
 from frugalboost import GBFSClassifier
 from frugalboost.costs import Bags
 from lab.data import load
+from lab.output import save_figure
 from lab.paper.cells import Cell, Order, Result
 from lab.paper.curves import TITLES, of, solvers
 from lab.paper.ours import MUS, paper_model
@@ -133,7 +134,7 @@ def draw(results: Sequence[Result], folder: Path, order: Order) -> None:
         text = f"{NAMES[method]}: {len(own['features'])} genes of {bags} bag{'s' if bags != 1 else ''}"
         panel.set_title(text, fontsize=9, loc="left", pad=2)
     panels.flat[-1].set_xlabel("2000 genes, by bag (9-means; each bag has its colour, strong where a gene is selected)")
-    figure.savefig(folder / "paper_colon.png", dpi=110)
+    save_figure(figure, folder / "paper_colon.png")
     plt.close(figure)
 
 

@@ -12,6 +12,7 @@ from sklearn.model_selection import train_test_split
 
 from frugalboost import GBFSClassifier
 from lab.data import load
+from lab.output import save_figure
 from lab.paper.cells import Cell, Order, Result
 from lab.paper.curves import (
     COLOURS,
@@ -131,7 +132,7 @@ def draw(results: Sequence[Result], folder: Path, order: Order) -> None:
     panels[0].set_ylim(top=1.25 * highest(results))  # newton leaves begin with a constant, at 19.5 %
     panels[0].set_ylabel("test error, %")
     figure.legend(*panels[1].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=8)
-    figure.savefig(folder / "paper_kddcup99.png", dpi=110)
+    save_figure(figure, folder / "paper_kddcup99.png")
     plt.close(figure)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 
 from lab.data import load
+from lab.output import save_figure
 from lab.paper import curves
 from lab.paper.cells import Cell, Order, Result
 from lab.paper.curves import (
@@ -56,7 +57,7 @@ def draw(results: Sequence[Result], folder: Path, order: Order) -> None:
     for panel, pair in zip(panels.flat, PAIRS, strict=True):
         draw_curves(panel, [r for r in results if r["data"] == f"mnist{pair}"], pair.replace("vs", " against "))
     shared_legend(figure, panels)
-    figure.savefig(folder / "paper_mnist_pairs.png", dpi=110)
+    save_figure(figure, folder / "paper_mnist_pairs.png")
     plt.close(figure)
 
 

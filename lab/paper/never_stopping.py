@@ -9,6 +9,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from lab.data import load
+from lab.output import save_figure
 from lab.paper.cells import Cell, Order, Result
 from lab.paper.curves import mean_curve, point
 from lab.paper.ours import MUS, paper_model
@@ -55,7 +56,7 @@ def draw(results: Sequence[Result], folder: Path, order: Order) -> None:
         panel.set(title=data, xlabel="mu", xscale="log", ylabel="features bought")
         panel.grid(alpha=0.25)
     panels[0].legend(fontsize=8)
-    figure.savefig(folder / "paper_never_stopping.png", dpi=110)
+    save_figure(figure, folder / "paper_never_stopping.png")
     plt.close(figure)
 
 

@@ -11,6 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from lab.data import load
+from lab.output import save_figure
 from lab.paper import curves
 from lab.paper.cells import Cell, Order, Result
 from lab.paper.curves import TITLES, Judge, against_rivals, draw_curves, fitted, sizes, table
@@ -58,7 +59,7 @@ def draw(results: Sequence[Result], folder: Path, order: Order) -> None:
     figure, axes = plt.subplots(figsize=(6.4, 4.4), layout="constrained")
     draw_curves(axes, results, "uspst: every selector's features, one RBF SVM")
     axes.legend([text.split(", RBF")[0] for text in axes.get_legend_handles_labels()[1]], fontsize=8)
-    figure.savefig(folder / "paper_same_classifier.png", dpi=110)
+    save_figure(figure, folder / "paper_same_classifier.png")
     plt.close(figure)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from frugalboost import GBFSClassifier
 from lab.data import make_nonlinear
+from lab.output import save_figure
 from lab.paper.cells import Cell, Order, Result
 from lab.paper.ours import paper_model
 from lab.paper.pages import Claim, Section, percent
@@ -61,7 +62,7 @@ def draw(results: Sequence[Result], folder: Path, order: Order) -> None:
         panel.set(xlabel="x", aspect="equal")
     panels[0].set_ylabel("y")
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize=8)
-    figure.savefig(folder / "paper_synthetic.png", dpi=110)
+    save_figure(figure, folder / "paper_synthetic.png")
     plt.close(figure)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.datasets import make_classification
 
 from frugalboost import GBFSClassifier
+from lab.output import save_figure
 from lab.paper.cells import Cell, Order, Result
 from lab.paper.curves import COLOURS, TITLES
 from lab.paper.ours import paper_model
@@ -72,7 +73,7 @@ def draw(results: Sequence[Result], folder: Path, order: Order) -> None:
         panel.grid(alpha=0.25)
     panels[0].set_ylabel("seconds, one thread")
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=9)
-    figure.savefig(folder / "paper_times.png", dpi=110)
+    save_figure(figure, folder / "paper_times.png")
     plt.close(figure)
 
 

@@ -11,6 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from lab.data import load
+from lab.output import save_figure
 from lab.paper import curves
 from lab.paper.cells import Cell, Order, Result
 from lab.paper.curves import OURS, TITLES, against_rivals, by_prediction, draw_curves, fitted, table
@@ -89,7 +90,7 @@ def draw(results: Sequence[Result], folder: Path, order: Order) -> None:
         train, test, columns = own[0]["rows"]
         draw_curves(panel, own, f"{data}, {train + test} x {columns:,}")
     panels.flat[0].legend(fontsize=7)
-    figure.savefig(folder / "paper_wide.png", dpi=110)
+    save_figure(figure, folder / "paper_wide.png")
     plt.close(figure)
 
 

@@ -30,8 +30,9 @@ from typing import Any
 
 import numpy as np
 
-from lab.machine import QUALITY, data_folder
-from lab.quality.splits import KS, SPLITS, Split, load, sizes, splits
+from lab.data import Folder
+from lab.output import QUALITY, rounded, write_whole
+from lab.quality.splits import KS, SPLITS, Split, cut, sizes
 from lab.rivals import selectors
 
 JSON, TABLE = QUALITY / "quality.json", QUALITY / "quality.md"
@@ -88,7 +89,7 @@ def one(method: str, data: str, number: int, limit: float, pipe: Any) -> None:
     except ModuleNotFoundError as absent:
         pipe.send(absent.name)
         return
-    split = load(data, number)
+    split = cut(data, number)
     ks = sizes(split.X_train.shape[1])
     begin = time.monotonic()
     answers = module.run(split, ks, begin + limit)
@@ -149,9 +150,7 @@ def keep(record: Record) -> None:
     with held(QUALITY):
         records = [r for r in recorded() if identity(r) != identity(record)] + [record]
         records.sort(key=lambda r: (list(SPLITS).index(r["data"]), r["method"], r["split"]))
-        fresh = JSON.with_suffix(".new")
-        fresh.write_text("[\n" + ",\n".join(json.dumps(r) for r in records) + "\n]\n")
-        os.replace(fresh, JSON)
+        write_whole(JSON, "[\n" + ",\n".join(json.dumps(rounded(r)) for r in records) + "\n]\n")
 
 
 def hopeless(record: Record) -> bool:
@@ -161,7 +160,7 @@ def hopeless(record: Record) -> bool:
 def work(arguments: argparse.Namespace) -> list[tuple[str, str, int]]:
     """The runs asked for and not yet recorded, table by table."""
     done = set() if arguments.again else {identity(r) for r in recorded()}
-    wanted = [(d, m, s) for d in arguments.data for m in arguments.methods for s in range(splits(d))]
+    wanted = [(d, m, s) for d in arguments.data for m in arguments.methods for s in range(SPLITS[d])]
     return [key for key in wanted if key not in done]
 
 
@@ -343,8 +342,8 @@ def parsed() -> argparse.Namespace:
 def main() -> int:
     arguments = parsed()
     if not arguments.table:
-        if data_folder() is None:
-            print("the data folder is absent: set FRUGALBOOST_DATA to its path", file=sys.stderr)
+        if not Folder.set():
+            print("no data: FRUGALBOOST_DATA must name the folder of the data files", file=sys.stderr)
             return 1
         os.environ.update(dict.fromkeys(THREADS, "1"))
         measure(arguments)

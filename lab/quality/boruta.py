@@ -10,7 +10,6 @@ fitted on what it confirms, as in lab.quality. Results go to lab/results/quality
 from __future__ import annotations
 
 import argparse
-import json
 import textwrap
 import time
 import warnings
@@ -19,8 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from lab.machine import QUALITY, machine
-from lab.quality.splits import Split, load
+from lab.machine import machine
+from lab.output import QUALITY, write_json
+from lab.quality.splits import Split, cut
 from lab.rivals.selectors import frugalboost as ours
 from lab.rivals.selectors.common import Answer, lightgbm_answer, lightgbm_fit
 
@@ -57,7 +57,7 @@ def row(split: Split, seed: int, name: str, begin: float, answer: Answer) -> Row
 
 def compared(name: str, seed: int, iterations: int) -> list[Row]:
     """One split of one table."""
-    split = load(name, seed)
+    split = cut(name, seed)
     begin = time.perf_counter()
     columns = confirmed(split, seed, iterations)
     if not len(columns):
@@ -110,7 +110,7 @@ def main() -> None:
         for seed in range(splits):
             rows += compared(name, seed, ITERATIONS)
             print(f"{name}, split {seed}: done", flush=True)
-    (QUALITY / "boruta.json").write_text(json.dumps({"machine": machine(), "rows": rows}, indent=1) + "\n")
+    write_json(QUALITY / "boruta.json", {"machine": machine(), "rows": rows})
     (QUALITY / "boruta.md").write_text(page(rows))
 
 

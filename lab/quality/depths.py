@@ -4,22 +4,22 @@
     python -m lab.quality.depths --quick    # one split each; writes nothing
 
 Test errors of `n_features_to_select` with 100 trees of each depth, ten random 80/20 splits, logarithms of intensities.
-Results go to lab/results/quality/depths.json and depths.md. Tables are read from the data folder (FRUGALBOOST_DATA, or
-shared/data beside the checkout).
+Results go to lab/results/quality/depths.json and depths.md. Tables are read from the
+folder that FRUGALBOOST_DATA names.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import textwrap
 from typing import Any
 
 import numpy as np
 
 from frugalboost import GBFSClassifier, gbfs_path
-from lab.data import load
-from lab.machine import QUALITY, data_folder, machine
+from lab.data import Folder, load
+from lab.machine import machine
+from lab.output import QUALITY, write_json
 
 TABLES = ("colon", "microarray_singh", "microarray_chowdary")
 DEPTHS, KS, SPLITS, TREES, LEAF = (1, 2, 4), (2, 5, 10, 20, 50), 10, 100, 5
@@ -29,7 +29,7 @@ Row = dict[str, Any]
 
 def measured(name: str, depth: int, seed: int) -> Row:
     """Errors at each number of features on one split."""
-    table = load(name, data_folder())
+    table = load(name)
     train, test = table.split(seed)
     X = np.log2(np.maximum(table.X, 1.0))
     model = GBFSClassifier(max_depth=depth, max_iter=TREES, min_samples_leaf=LEAF, random_state=seed)
@@ -62,8 +62,8 @@ def main() -> None:
     parser = argparse.ArgumentParser("python -m lab.quality.depths", description=__doc__.split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="one split each; writes nothing")
     quick = parser.parse_args().quick
-    if data_folder() is None:
-        raise SystemExit("No data folder: name it by FRUGALBOOST_DATA, or put shared/data beside the checkout.")
+    if not Folder.set():
+        raise SystemExit("No data: FRUGALBOOST_DATA must name the folder of the data files.")
     rows = []
     for name in TABLES:
         for seed in range(1 if quick else SPLITS):
@@ -72,7 +72,7 @@ def main() -> None:
     if quick:
         print(page(rows))
         return
-    (QUALITY / "depths.json").write_text(json.dumps({"machine": machine(), "rows": rows}, indent=1) + "\n")
+    write_json(QUALITY / "depths.json", {"machine": machine(), "rows": rows})
     (QUALITY / "depths.md").write_text(page(rows))
 
 

@@ -3,13 +3,12 @@
     python -m lab.quality.structure    # about a minute on 2 cores
 
 Colon with genes in bags, MNIST 3 vs 8 with neighbouring pixels, adult with its 14 attributes as bags of 123
-columns. Reads the data folder (FRUGALBOOST_DATA, or shared/data beside the checkout); writes
-lab/results/quality/structure.json and .md, and pictures to docs/images. Needs the extra "bench".
+columns. Reads the folder that FRUGALBOOST_DATA names; writes lab/results/quality/structure.json and structure.md, and
+pictures to docs/images. Needs the extra "lab".
 """
 
 from __future__ import annotations
 
-import json
 import sys
 import warnings
 from typing import Any
@@ -22,12 +21,13 @@ from sklearn.model_selection import train_test_split
 
 from frugalboost import GBFSClassifier, NothingBoughtWarning
 from frugalboost.costs import Bags, Cost, Neighbours
-from lab.machine import IMAGES, QUALITY, data_folder
+from lab.data import Dataset, Folder, load
+from lab.output import IMAGES, QUALITY, save_figure, write_json
 
 
-def colon(data: Any) -> list[dict[str, Any]]:
+def colon(data: Dataset) -> list[dict[str, Any]]:
     """Ten random splits; at a mu where the plain model scatters over many bags."""
-    X, y, bag = data["X"], data["y"], data["groups_kmeans9_ours"]
+    X, y, bag = data.X, data.y, data.groups
     rows = []
     chosen = {}
     for name, costs in (("plain", None), ("bags at 10", Bags(bag, prices=10.0))):
@@ -50,15 +50,13 @@ def colon(data: Any) -> list[dict[str, Any]]:
         panel.set(title=f"{name}", xlabel="bag", xticks=range(9), xticklabels=range(1, 10), yticks=[])
     panels[0].set_ylabel("ten splits")
     figure.colorbar(picture, label="genes bought")
-    figure.savefig(IMAGES / "colon_bags.png", dpi=110)
+    save_figure(figure, IMAGES / "colon_bags.png")
     return rows
 
 
-def mnist(data: Any) -> list[dict[str, Any]]:
+def mnist(data: Dataset) -> list[dict[str, Any]]:
     """Pixels of 3 vs 8, with as many pixels in both forms."""
-    three_or_eight = np.isin(data["y"], [3, 8])
-    X, y = data["X"][three_or_eight], data["y"][three_or_eight]
-    test = data["is_test"][three_or_eight].astype(bool)
+    X, y, test = data.X, data.y, data.is_test
     near = Neighbours((28, 28), discount=0.5, reach=1.5)
     with_neighbours = fitted(X[~test], y[~test], 0.002, near)
     k = with_neighbours.n_features_selected_
@@ -86,14 +84,13 @@ def mnist(data: Any) -> list[dict[str, Any]]:
             fontsize=10,
         )
         panel.set_axis_off()
-    figure.savefig(IMAGES / "mnist_neighbours.png", dpi=110)
+    save_figure(figure, IMAGES / "mnist_neighbours.png")
     return rows
 
 
-def adult(data: Any) -> list[dict[str, Any]]:
+def adult(data: Dataset) -> list[dict[str, Any]]:
     """Raw attributes needed, one price per column against one per attribute."""
-    X, y, attribute = data["X"].astype(np.uint8), data["y"], data["groups"]
-    test = data["is_test"].astype(bool)
+    X, y, attribute, test = data.X, data.y, data.groups, data.is_test
     rows = []
     for name, mu, costs in [
         ("plain", 0.0005, None),
@@ -125,19 +122,18 @@ def table(rows: list[dict[str, Any]]) -> list[str]:
 
 
 def main() -> int:
-    folder = data_folder()
-    if folder is None:
-        print("the data folder is absent: set FRUGALBOOST_DATA to its path", file=sys.stderr)
+    if not Folder.set():
+        print("no data: FRUGALBOOST_DATA must name the folder of the data files", file=sys.stderr)
         return 1
     matplotlib.use("Agg")
     warnings.simplefilter("ignore", NothingBoughtWarning)
     IMAGES.mkdir(exist_ok=True)
-    studies = {"colon": colon, "mnist": mnist, "adult": adult}
-    found = {name: study(np.load(folder / f"{name}.npz", allow_pickle=True)) for name, study in studies.items()}
+    studies = {"colon": colon, "mnist3vs8": mnist, "adult": adult}
+    found = {name: study(load(name)) for name, study in studies.items()}
     page = ["# Prices with structure, on real tables", "", "Made by `python -m lab.quality.structure`.", ""]
     titles = {
         "colon": "Colon, genes in nine bags (our 9-means), means over ten random 80/20 splits, depth 3, 100 trees",
-        "mnist": "MNIST 3 vs 8, 28 x 28 pixels, depth 4, 200 trees; regions touch at edges or corners",
+        "mnist3vs8": "MNIST 3 vs 8, 28 x 28 pixels, depth 4, 200 trees; regions touch at edges or corners",
         "adult": "Adult, 14 attributes as bags of 123 columns, depth 4, 300 trees",
     }
     for name, rows in found.items():
@@ -145,7 +141,7 @@ def main() -> int:
     text = "\n".join(page)
     print(text)
     (QUALITY / "structure.md").write_text(text)
-    (QUALITY / "structure.json").write_text(json.dumps(found, indent=1, default=float) + "\n")
+    write_json(QUALITY / "structure.json", found)
     return 0
 
 

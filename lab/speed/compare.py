@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from lab.machine import ROOT, SETTING, machine
+from lab.machine import machine
+from lab.output import ROOT, write_json
 from lab.rivals.boosters import CEGB, COMPARED, OURS, SAMPLED, installed, lightgbm_cegb, ours
 from lab.speed.penalties import matching_mu, matching_penalty, near
-from lab.speed.works import Work
+from lab.speed.works import SETTING, Work
 
 Record = dict[str, Any]
 Runs = dict[str, list[Record]]
@@ -176,8 +177,7 @@ class Results:
         self.new.setdefault(part, {})[name] = entry
         print(told(name, entry), flush=True)
         if self.path is not None:
-            self.path.parent.mkdir(exist_ok=True)
-            self.path.write_text(json.dumps(self.new, indent=1) + "\n")
+            write_json(self.path, self.new)
 
 
 def parsed(about: str, names: list[str]) -> argparse.Namespace:

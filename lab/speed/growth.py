@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from lab.machine import SETTING, SPEED
+from lab.output import SPEED
 from lab.rivals.boosters import COMPARED
 from lab.speed.compare import Results, compare, parsed
-from lab.speed.works import Work, made
+from lab.speed.works import SETTING, Work, made
 
 PATH = SPEED / "growth.json"
 TREES = 50

@@ -9,7 +9,6 @@ Results go to lab/results/speed/overheads.json and overheads.md. Needs Linux.
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import subprocess
 import sys
@@ -19,9 +18,10 @@ from typing import Any
 import numpy as np
 
 from frugalboost.costs import Bags, Function, Neighbours, Prices
-from lab.machine import ROOT, SETTING, SPEED, machine, timed
+from lab.machine import machine, timed
+from lab.output import ROOT, SPEED, write_json
 from lab.rivals.boosters import ours
-from lab.speed.works import synthetic
+from lab.speed.works import SETTING, synthetic
 
 
 def phi(owned: np.ndarray, last: int, prices: np.ndarray) -> np.ndarray:
@@ -69,9 +69,9 @@ def given_prices(rows: int) -> dict[str, float]:
 
 MEMORY_SCRIPT = """
 import ctypes, gc, sys
-from lab.machine import SETTING, forget_peak, process_bytes
+from lab.machine import forget_peak, process_bytes
 from lab.rivals.boosters import ours
-from lab.speed.works import synthetic
+from lab.speed.works import SETTING, synthetic
 
 rows, columns = int(sys.argv[1]), int(sys.argv[2])
 X, y = synthetic(rows, columns)
@@ -142,7 +142,7 @@ def main() -> int:
     }
     print(page(result))
     if not options.quick:
-        (SPEED / "overheads.json").write_text(json.dumps(result, indent=1) + "\n")
+        write_json(SPEED / "overheads.json", result)
         (SPEED / "overheads.md").write_text(page(result))
     return 0
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from lab.machine import IMAGES, ROOT, SPEED
+from lab.output import DOCS, IMAGES, SPEED
 from lab.rivals.boosters import COMPARED, PACKAGES
 from lab.speed import plots
 from lab.speed.compare import Record, ratio
@@ -250,7 +250,7 @@ def main() -> int:
         return 1
     speed["works"] = {name: speed["works"][name] for name in WORKS if name in speed["works"]}
     pictures(speed, grown, IMAGES)
-    (ROOT / "docs" / "speed.md").write_text(page(speed, grown))
+    (DOCS / "speed.md").write_text(page(speed, grown))
     return 0
 
 

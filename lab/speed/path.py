@@ -9,29 +9,22 @@ lab/results/speed/path.json.
 
 from __future__ import annotations
 
-import json
 import statistics
-import time
 from collections.abc import Callable
 
 import lightgbm
 
 from frugalboost import GBFSClassifier, GBFSClassifierCV, gbfs_path
-from lab.machine import SPEED, machine
-from lab.speed.works import spam
+from lab.machine import machine, timed
+from lab.output import SPEED, write_json
+from lab.speed.works import real
 
 TREES, THREADS, TURNS = 500, 2, 5
 
 
-def seconds(call: Callable[[], object]) -> float:
-    begin = time.perf_counter()
-    call()
-    return time.perf_counter() - begin
-
-
 def main() -> None:
     """Time in turns and write medians."""
-    X, y = spam()
+    X, y = real("spam")
     lgbm = {"max_depth": 4, "num_leaves": 16, "learning_rate": 0.1, "min_child_samples": 20, "max_bin": 255}
 
     def rival() -> object:
@@ -51,13 +44,13 @@ def main() -> None:
     for turn in range(TURNS):
         for name, call in calls.items():
             if turn == 0 or not name.startswith("20 mu") or turn < 3:
-                taken[name].append(seconds(call))
+                taken[name].append(timed(call)[0])
     median = {name: statistics.median(times) for name, times in taken.items()}
     one = median["one LightGBM fit, 500 trees"]
     result = {name: {"seconds": round(t, 3), "LightGBM fits": round(t / one, 2)} for name, t in median.items()}
     for name, row in result.items():
         print(f"{name:36} {row['seconds']:8.2f} s  {row['LightGBM fits']:6.1f} LightGBM fits")
-    (SPEED / "path.json").write_text(json.dumps({"machine": machine(), "times": result}, indent=1) + "\n")
+    write_json(SPEED / "path.json", {"machine": machine(), "times": result})
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+from lab.output import save_figure
 from lab.rivals.boosters import CEGB, OURS, PACKAGES, SAMPLED
 
 # module: colour, marker
@@ -60,7 +61,7 @@ def finished(figure: Figure, path: Path) -> None:
         columnspacing=1.2,
         handletextpad=0.3,
     )
-    figure.savefig(path, dpi=120)
+    save_figure(figure, path)
     plt.close(figure)
 
 

@@ -19,9 +19,8 @@ import time
 from collections import defaultdict
 from pathlib import Path
 
-from lab.machine import SETTING
 from lab.rivals.boosters import ours
-from lab.speed.works import WORKS
+from lab.speed.works import SETTING, WORKS
 
 # What a function belongs to, by the first pattern that its name matches.
 STAGES = {

@@ -4,8 +4,8 @@
     python -m lab.speed.tables --only text categories
 
 Each part runs in a process of its own, so that its peak memory is its own. Results go to lab/results/speed/tables.json
-and tables.md. Needs the extra "lab"; kddcup99 and adult_raw are read from the data folder (FRUGALBOOST_DATA, or
-shared/data beside the checkout) and left out where it is absent.
+and tables.md. Needs the extra "lab"; kddcup99 and adult are read from the folder that FRUGALBOOST_DATA names, and left
+out where it names none.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ import numpy as np
 from frugalboost import GBFSClassifier
 from frugalboost.tables import Plain
 from frugalboost.training.binning import Thresholds
-from lab.machine import SPEED, data_folder, machine, timed
+from lab.data import Folder, adult_frame, load
+from lab.machine import machine, timed
+from lab.output import SPEED, write_json
 
 THREADS = 2
 
@@ -72,20 +74,17 @@ def write_kddcup99(folder: Path, times: int) -> None:
     """The 10 percent file as 122 columns, tiled: one Parquet file for each copy."""
     import pandas as pd
 
-    schema = json.loads((data_folder() / "kddcup99_schema.json").read_text())
-    raw = pd.read_parquet(data_folder() / "kddcup99_train10.parquet")
-    table = raw[schema["numeric"]].astype(np.float32)
-    wanted = [f"{c}_{level}" for c, levels in schema["symbolic"].items() for level in levels]
-    one_hot = pd.get_dummies(raw[list(schema["symbolic"])], dtype=np.uint8).reindex(columns=wanted, fill_value=0)
-    attack = (raw["label"] != "normal.").astype(np.uint8)
-    table = pd.concat([table, one_hot.astype(np.uint8), attack.rename("attack")], axis=1)
+    data = load("kddcup99")
+    X = pd.DataFrame(data.X[~data.is_test], columns=data.feature_names)
+    levels = [name for name in X if "=" in name]
+    table = X.astype(dict.fromkeys(levels, np.uint8)).assign(attack=data.y[~data.is_test].astype(np.uint8))
     for i in range(times):
         table.to_parquet(folder / f"part{i}.parquet", index=False, row_group_size=100_000)
 
 
 def disk(times: int = 10, trees: int = 20) -> dict[str, Any] | None:
     """kddcup99 tiled, read from Parquet files by a process that does nothing else."""
-    if data_folder() is None:
+    if not Folder.set():
         return None
     with tempfile.TemporaryDirectory() as folder:
         making = [sys.executable, "-c", f"from lab.speed.tables import *; write_kddcup99(Path({folder!r}), {times})"]
@@ -115,13 +114,10 @@ def categories() -> dict[str, Any] | None:
     """adult_raw with categories and one-hot, for several prices: error on the official test rows."""
     import pandas as pd
 
-    if data_folder() is None:
+    if not Folder.set():
         return None
-    raw = pd.read_parquet(data_folder() / "adult_raw.parquet")
-    y, test = raw["income"].to_numpy(), raw["is_test"].to_numpy(dtype=bool)
-    X = raw.drop(columns=["income", "is_test"])
-    texts = [c for c in X if X[c].dtype.kind not in "iuf"]
-    X = X.assign(**{c: X[c].where(X[c] != "?").astype("category") for c in texts})
+    X, y, test = adult_frame()
+    texts = list(X.select_dtypes("category"))
     forms = {"categories": X, "one-hot": pd.get_dummies(X, columns=texts)}
     found = []
     for mu in (1e-2, 3e-3, 1e-3, 3e-4, 1e-4):
@@ -239,7 +235,7 @@ def main() -> int:
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
         result[name] = json.loads(done.stdout.splitlines()[-1])
         print(name, result[name], flush=True)
-    path.write_text(json.dumps(result, indent=1) + "\n")
+    write_json(path, result)
     (SPEED / "tables.md").write_text(page(result))
     print(page(result))
     return 0

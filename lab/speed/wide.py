@@ -6,36 +6,33 @@
 microarray_chowdary and dorothea, ten splits, 300 trees, all features against a sample of them, in turns: seconds of
 boosting and of the whole fit (binning takes the same time in both), errors on the 30 % of rows held out, and their
 differences split by split. Results go to lab/results/speed/wide.json and wide.md. The two tables are read from the
-data folder (FRUGALBOOST_DATA, or shared/data beside the checkout) and left out where it is absent.
+folder that FRUGALBOOST_DATA names, and left out where it names none.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import resource
 import warnings
 from typing import Any
 from unittest import mock
 
 import numpy as np
-from scipy import sparse
 from sklearn.model_selection import StratifiedShuffleSplit
 
 from frugalboost import GBFSClassifier, _core
 from frugalboost.training import boosting
-from lab.machine import SPEED, data_folder, machine, timed
+from lab.data import Folder, load
+from lab.machine import machine, timed
+from lab.output import SPEED, write_json
 
 THREADS = 2
 MUS = (1e-3, 1e-2, 3e-2)
 
 
 def table(name: str) -> tuple[Any, np.ndarray]:
-    path = data_folder() / f"{name}.npz"
-    y = (np.load(path, allow_pickle=True)["y"] > 0).astype(int)
-    if name == "dorothea":
-        return sparse.load_npz(path).astype(np.float64), y
-    return np.load(path, allow_pickle=True)["X"].astype(np.float64), y
+    data = load(name)
+    return data.X.astype(np.float64), data.y
 
 
 def fit(X: Any, y: np.ndarray, mu: float, share: str, seed: int) -> tuple[GBFSClassifier, float, float]:
@@ -142,7 +139,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="2 splits, fewer columns; writes nothing")
     quick = parser.parse_args().quick
-    names = ["microarray_chowdary", "dorothea"] if data_folder() else []
+    names = ["microarray_chowdary", "dorothea"] if Folder.set() else []
     result = {
         "machine": machine(),
         "million": million(50_000 if quick else 1_000_000),
@@ -150,7 +147,7 @@ def main() -> int:
     }
     print(page(result))
     if not quick:
-        (SPEED / "wide.json").write_text(json.dumps(result, indent=1) + "\n")
+        write_json(SPEED / "wide.json", result)
         (SPEED / "wide.md").write_text(page(result))
     return 0
 

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 from sklearn.datasets import make_classification
 
-from lab.quality.splits import one_hot, opened
+from lab.data import load
 
 Table = tuple[np.ndarray, np.ndarray]
+
+SETTING = {"depth": 4, "bins": 255, "min_leaf": 20, "threads": 2}
 
 
 @dataclass(frozen=True)
@@ -39,27 +41,23 @@ def synthetic(rows: int, columns: int) -> Table:
     return X.astype(np.float32), y.astype(np.float64)
 
 
-def from_npz(name: str) -> Table:
-    """Read a table with two classes; only the training rows where test rows are marked."""
-    data = opened(f"{name}.npz")
-    rows = ~data["is_test"].astype(bool) if "is_test" in data.files else slice(None)
-    return data["X"][rows].astype(np.float64), (data["y"][rows] > 0).astype(np.float64)
+def training_rows(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Read a table with two classes: the official training rows, or all where no test rows are marked."""
+    data = load(name)
+    rows = slice(None) if data.is_test is None else ~data.is_test
+    return data.X[rows], data.y[rows].astype(np.float64)
 
 
-def spam() -> Table:
-    return from_npz("spam")
-
-
-def mnist_3_8() -> Table:
-    data = opened("mnist.npz")
-    chosen = ~data["is_test"].astype(bool) & np.isin(data["y"], [3, 8])
-    return data["X"][chosen].astype(np.float64), (data["y"][chosen] == 8).astype(np.float64)
+def real(name: str) -> Table:
+    """A table in double precision."""
+    X, y = training_rows(name)
+    return X.astype(np.float64), y
 
 
 def kddcup99(times: int) -> Table:
-    """Tile the 10 percent file, 122 columns, attack or not."""
-    table = one_hot("kddcup99_train10.parquet")
-    return np.tile(table.X, (times, 1)), np.tile(table.y, times).astype(np.float64)
+    """Tile the 10 percent file, 122 columns in single precision, attack or not."""
+    X, y = training_rows("kddcup99")
+    return np.tile(X, (times, 1)), np.tile(y, times)
 
 
 def made(rows: int, columns: int, trees: int, mu: float, **more: Any) -> Work:
@@ -78,11 +76,11 @@ WORKS = {
         lambda: kddcup99(10), 500, 300.0, 10, 3.0, part=10, left_out=("catboost_plain", "sklearn_hist"), **LARGE
     ),
     "kddcup99": Work(lambda: kddcup99(1), 500, 30.0, 10, rounds=2, trainings=1),
-    "mnist 3 vs 8": Work(mnist_3_8, 300, 2.3, 28, 1.5),
-    "spam": Work(spam, 500, 4.0, 10, 1.0),
-    "adult": Work(lambda: from_npz("adult"), 500, 10.0, 12, 1.0),
-    "pcmac": Work(lambda: from_npz("pcmac"), 500, 1.25, 20, 1.0),
-    "colon": Work(lambda: from_npz("colon"), 500, 0.07, 10, 1.0),
+    "mnist 3 vs 8": Work(lambda: real("mnist3vs8"), 300, 2.3, 28, 1.5),
+    "spam": Work(lambda: real("spam"), 500, 4.0, 10, 1.0),
+    "adult": Work(lambda: real("adult"), 500, 10.0, 12, 1.0),
+    "pcmac": Work(lambda: real("pcmac"), 500, 1.25, 20, 1.0),
+    "colon": Work(lambda: real("colon"), 500, 0.07, 10, 1.0),
 }
 QUICK = {
     "20,000 x 60": made(20_000, 60, 50, 15.0, features=16, at_least=1.0, rounds=1, part=2, other_rounds=1),

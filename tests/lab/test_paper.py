@@ -227,8 +227,6 @@ def test_the_synthetic_experiment_in_its_quick_form(tmp_path):
 
 def test_spam_in_its_quick_form(tmp_path):
     folder = data_folder()
-    if folder is None:
-        pytest.skip("the data folder is absent; set FRUGALBOOST_DATA to its path")
     ended = command("benchmark", "--only", "spam", "--quick", "--data", str(folder), "--out", str(tmp_path))
     assert ended.returncode == 0, ended.stderr
     found = {c["method"]: c for c in json.loads((tmp_path / "benchmark.quick.json").read_text())["cells"]}

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from frugalboost import _core
 from frugalboost.costs import resolve
 from frugalboost.losses import LogLoss
 from frugalboost.tables import Plain
@@ -57,8 +56,3 @@ def train(data: dict[str, Any], setting: dict[str, Any], penalty: float) -> int:
         params=params,
     )
     return len(boost(task, None, None, setting["threads"]).purchases.feature)
-
-
-def instruction_set() -> str:
-    """Name of the kernels that run here."""
-    return _core.instruction_set()

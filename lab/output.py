@@ -1,0 +1,60 @@
+"""Where results, pictures and pages go, and in what form: numbers rounded, pictures with few colours."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+from PIL import Image
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "lab" / "results"
+PAPER, QUALITY, SPEED = RESULTS / "paper", RESULTS / "quality", RESULTS / "speed"
+DOCS = ROOT / "docs"
+IMAGES = DOCS / "images"
+
+DIGITS = 5  # significant ones: pages show at most four
+COLOURS = 64  # of a picture; lines in ten colours and their soft edges need no more
+DPI = 90
+
+
+def rounded(value: Any, digits: int = DIGITS) -> Any:
+    """Return a result with its floats rounded to a few significant digits, in lists and mappings of any depth."""
+    if isinstance(value, dict):
+        return {key: rounded(inner, digits) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [rounded(inner, digits) for inner in value]
+    if isinstance(value, Integral):
+        return value if isinstance(value, bool) else int(value)  # numpy's whole numbers, too
+    return float(f"{value:.{digits}g}") if isinstance(value, Real) else value
+
+
+def write_json(path: Path, result: Any) -> None:
+    """Write a result as JSON, rounded; a file of that name is whole at every moment."""
+    write_whole(path, json.dumps(rounded(result), indent=1) + "\n")
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file beside its place and move it there, so that nobody ever reads half of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_suffix(f".part{os.getpid()}")
+    beside.write_text(text)
+    os.replace(beside, path)
+
+
+def save_figure(figure: Figure, path: Path, dpi: int = DPI) -> None:
+    """Write a figure as a PNG file with a palette, a quarter as large as matplotlib's own."""
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format="png", dpi=dpi)
+    compress(Image.open(drawn), path)
+
+
+def compress(picture: Image.Image, path: Path, colours: int = COLOURS) -> None:
+    """Write a picture with few colours."""
+    few = picture.convert("RGB").quantize(colours, dither=Image.Dither.NONE)
+    few.save(path, format="PNG", optimize=True)
