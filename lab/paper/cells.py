@@ -18,7 +18,7 @@ from typing import Any
 
 from frugalboost import NothingBoughtWarning
 from lab.machine import versions
-from lab.output import rounded, write_whole
+from lab.output import lines, rounded, write_whole
 
 PACKAGES = ("frugalboost", "numpy", "scipy", "scikit-learn", "skglm", "pyHSICLasso", "mrmr-selection")
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -80,8 +80,7 @@ class Store:
         self._results[cell] = rounded(asdict(cell) | {"versions": self._versions.index(now)} | result)
         cells = sorted(self._results, key=lambda c: (c.data, c.method, c.split))
         about = json.dumps({"settings": self._settings, "versions": self._versions})
-        lines = ",\n".join(json.dumps(self._results[c]) for c in cells)
-        write_whole(self.path, f'{about[:-1]}, "cells": [\n{lines}\n]}}\n')  # a line for each cell
+        write_whole(self.path, f'{about[:-1]}, "cells": {lines(self._results[c] for c in cells)}}}\n')
 
     def _read(self) -> bool:
         """Take what the file has; False where it was made with other settings."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import isclose
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from lab.paper import ours
 from lab.paper.cells import Result
 from lab.paper.ours import Best, Effort, best_path, paper_path
 from lab.paper.pages import Claim, percent
-from lab.rivals import MRMR, Baseline, HSICLasso, L1Logistic, RandomForestSelection
+from lab.rivals import MRMR, HSICLasso, L1Logistic, RandomForestSelection, Selector
 
 KS = (2, 5, 10, 20, 50, 100)
 OURS = ("paper", "best")
@@ -40,6 +41,8 @@ COLOURS = {
     "group": "#64b5cd",
 }
 
+TIE = 1e-6  # means of rounded errors that were equal
+
 Point = dict[str, Any]
 Judge = Callable[[Any, int | None], float]  # the error of a model (and k, for a baseline)
 
@@ -49,11 +52,11 @@ def sizes(n_columns: int, quick: bool = False) -> tuple[int, ...]:
     return tuple(k for k in (KS[1:4:2] if quick else KS) if k < n_columns)
 
 
-def rival(method: str, seed: int, quick: bool, splits: int = 5) -> Baseline:
+def rival(method: str, seed: int, quick: bool, splits: int = 5) -> Selector:
     """A selector that is not ours. Without splits L1 gives its largest model of at most k features."""
     trees = {"trees": 100, "tuning_trees": 20} if quick else FOREST
     splits, count = (min(splits, 1), 20) if quick else (splits, max(KS))
-    makers: dict[str, Callable[[], Baseline]] = {
+    makers: dict[str, Callable[[], Selector]] = {
         "l1": lambda: L1Logistic(seed=seed, count=count, splits=splits),
         "forest": lambda: RandomForestSelection(seed=seed, **trees),
         "mrmr": lambda: MRMR(seed=seed, count=count),
@@ -247,5 +250,5 @@ def shown(value: tuple[float, float] | None, k: int, lowest: float | None) -> st
     if value is None or value[1] < 0.5:  # models without features
         return "-"
     error, features = value
-    text = f"**{100 * error:.2f}**" if error == lowest else f"{100 * error:.2f}"
+    text = f"**{100 * error:.2f}**" if isclose(error, lowest or 0.0, rel_tol=TIE, abs_tol=TIE) else f"{100 * error:.2f}"
     return text if round(features, 1) == k else f"{text} ({features:.3g})"

@@ -16,7 +16,7 @@ from lab.paper.cells import Cell, Order, Result
 from lab.paper.curves import COLOURS, TITLES
 from lab.paper.ours import paper_model
 from lab.paper.pages import Claim, Section
-from lab.rivals import MRMR, Baseline, HSICLasso, L1Logistic, RandomForestSelection
+from lab.rivals import MRMR, HSICLasso, L1Logistic, RandomForestSelection, Selector
 
 TITLE = "Time and complexity"
 ROWS = (1_000, 3_000, 10_000, 30_000, 100_000)  # of 100 columns
@@ -49,7 +49,7 @@ def run(cell: Cell, order: Order) -> Result:
     return {"seconds": round(time.perf_counter() - begin, 3)}
 
 
-def rivals() -> dict[str, Baseline]:
+def rivals() -> dict[str, Selector]:
     """One model each: nothing is searched but C and gamma of the SVMs, by one split."""
     return {
         "l1": L1Logistic(splits=0, count=K),

@@ -4,7 +4,7 @@
     python -m lab.quality --data spam --methods frugalboost --again
     python -m lab.quality --table                         # only write the table anew
 
-Runs every module of lab/rivals/selectors on every table of lab/quality/splits.py, one thread, each in a fresh
+Runs every selector of lab/quality/methods.py on every table of lab/quality/splits.py, one thread, each in a fresh
 process with a time limit. Results go to lab/results/quality/quality.json after each one, the table to quality.md. Needs
 the extra "lab"; a method whose package is absent is left out.
 """
@@ -13,61 +13,30 @@ from __future__ import annotations
 
 import argparse
 import fcntl
-import importlib
 import json
 import math
 import multiprocessing
 import os
-import pkgutil
-import statistics
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from lab.data import Folder
-from lab.output import QUALITY, rounded, write_whole
+from lab.output import QUALITY, lines, write_whole
+from lab.quality.methods import METHODS, TITLES
+from lab.quality.page import Record, page
 from lab.quality.splits import KS, SPLITS, Split, cut, sizes
-from lab.rivals import selectors
+from lab.rivals import Selector
+from lab.rivals.sized import Sized
 
 JSON, TABLE = QUALITY / "quality.json", QUALITY / "quality.md"
-FIRST = ["lightgbm_gain", "lightgbm_rfe", "lightgbm_cegb", "catboost_select"]  # the rest by name
 LIMIT = {"colon": 40.0}  # seconds of one method on one split, where not --limit
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-
-OURS = "frugalboost"  # every method whose name begins so is ours, not a rival
-
-INTRO = """# Test error with at most k features
-
-Made by `python -m lab.quality`. Every method fits on the training rows alone; the validation rows (a quarter as
-many) only stop it early or choose between its models. One thread. Mean of 5 random splits on spam, uspst, madelon and
-pcmac, of 20 on colon; one split elsewhere. The best of each column is bold; (n) is the number of features used where it
-is below k; 'none': no model with so few features was found; 'time': not within the time limit; '-': not run; s: seconds
-per split, on a busy machine.
-
-Boosters: 500 trees, learning rate 0.1, early stopping after 20 rounds. The rivals' have depth 4 and LightGBM's leaves
-of at least 20 rows (a tenth of the rows where that is less). CatBoost has the better of two rankings, the forest the
-best of three leaf sizes, penalised models the best penalty, all on the validation rows. "frugalboost, k features" has
-the better of depths 4 and 6, the best size up to k, leaves of at least 5 rows, and is the mean of 5 such models; on
-colon, whose 10 validation rows can't choose, depth 4, exactly k features and 100 trees. "frugalboost, path of mu" is
-the forward part alone: the best of 40 mu, depth 4, one model, nothing sold or refitted.
-
-Test errors of these very splits were looked at while settings were settled: frugalboost's rule of selling (on uspst,
-madelon, spam, pcmac), leaf size, depths and averaging; the forest's leaf sizes, the grid of the L1 model and
-LassoNet's step. So small differences mean little.
-"""
-
-Record = dict[str, Any]
-
-
-def methods() -> list[str]:
-    found = sorted(m.name for m in pkgutil.iter_modules(selectors.__path__) if m.name != "common")
-    return [m for m in FIRST if m in found] + [m for m in found if m not in FIRST]
 
 
 def error(split: Split, prediction: np.ndarray) -> tuple[float, float]:
@@ -83,27 +52,38 @@ def error(split: Split, prediction: np.ndarray) -> tuple[float, float]:
 
 
 def one(method: str, data: str, number: int, limit: float, pipe: Any) -> None:
-    """Run one method on one split, in a process of its own; send a record, or the name of a missing package."""
-    try:
-        module = importlib.import_module(f"lab.rivals.selectors.{method}")
-    except ModuleNotFoundError as absent:
-        pipe.send(absent.name)
-        return
+    """Run one method on one split, in a process of its own; send a record, or what package is missing."""
     split = cut(data, number)
     ks = sizes(split.X_train.shape[1])
-    begin = time.monotonic()
-    answers = module.run(split, ks, begin + limit)
-    seconds = time.monotonic() - begin
-    found = {}
-    for k, answer in sorted(answers.items()):
-        if len(answer.features) > k:
-            raise ValueError(f"{method} uses {len(answer.features)} features on {data} where {k} are allowed")
-        wrong, spread = error(split, answer.prediction)
-        found[str(k)] = {"n_features": len(answer.features), "error": wrong, "se": spread, "n_test": len(split.y_test)}
+    selector = METHODS[method](ks, split.task, limit)
+    try:
+        found, seconds = answers(selector, split, ks, limit)
+    except ImportError as absent:
+        pipe.send(str(absent))
+        return
     rows, columns = split.X_train.shape
-    about = {"title": module.NAME, "task": split.task, "n_train": rows, "n_columns": columns}
+    title = TITLES.get(method, selector.title)
+    about = {"title": title, "task": split.task, "n_train": rows, "n_columns": columns}
     late = len(found) < len(ks) and seconds > 0.75 * limit  # some leave a part of their time to final models
     pipe.send(about | {"k": found, "seconds": round(seconds, 2), "timed_out": late})
+
+
+def answers(selector: Selector, split: Split, ks: Sequence[int], limit: float) -> tuple[dict[str, Record], float]:
+    """What a selector says for each size, where it has a model in time; and how many seconds it took."""
+    begin = time.monotonic()
+    selector.fit(split.X_train, split.y_train, validation=(split.X_valid, split.y_valid))
+    found = {}
+    for k in ks:
+        if time.monotonic() - begin > limit and not isinstance(selector, Sized):  # those have their models already
+            break
+        if not selector.reaches(k):
+            continue
+        used = selector.used(k)
+        if len(used) > k:
+            raise ValueError(f"{selector.title} uses {len(used)} features on {split.name} where {k} are allowed")
+        wrong, spread = error(split, selector.predict(split.X_test, k))
+        found[str(k)] = {"n_features": len(used), "error": wrong, "se": spread, "n_test": len(split.y_test)}
+    return found, time.monotonic() - begin
 
 
 def run(method: str, data: str, number: int, limit: float) -> Record | str:
@@ -118,7 +98,7 @@ def run(method: str, data: str, number: int, limit: float) -> Record | str:
         if not ours.poll(1.5 * limit + 30):
             return key | {"title": method, "k": {}, "seconds": 1.5 * limit, "timed_out": True}
         said = ours.recv()
-        return f"needs the package {said}, which is not installed" if isinstance(said, str) else key | said
+        return said if isinstance(said, str) else key | said
     except EOFError:
         return "failed: see the error above"
     finally:
@@ -150,7 +130,7 @@ def keep(record: Record) -> None:
     with held(QUALITY):
         records = [r for r in recorded() if identity(r) != identity(record)] + [record]
         records.sort(key=lambda r: (list(SPLITS).index(r["data"]), r["method"], r["split"]))
-        write_whole(JSON, "[\n" + ",\n".join(json.dumps(rounded(r)) for r in records) + "\n]\n")
+        write_whole(JSON, lines(records) + "\n")
 
 
 def hopeless(record: Record) -> bool:
@@ -178,7 +158,7 @@ def measure(arguments: argparse.Namespace) -> None:
         found = run(method, data, number, limit)
         if isinstance(found, str):
             print(f"{start}: {found}", flush=True)
-            if found.startswith("needs"):
+            if " needs " in found:
                 absent.add(method)
             continue
         keep(found)
@@ -190,149 +170,10 @@ def told(record: Record) -> str:
     return f"{record['seconds']:.1f} s{', out of time' if record['timed_out'] else ''}; {errors or 'nothing'}"
 
 
-@dataclass(frozen=True)
-class Cell:
-    """One method's error at one k on one table, over its splits."""
-
-    error: float
-    se: float
-    n_features: float
-
-
-def cell(records: Sequence[Record], k: int) -> Cell | None:
-    """Mean over splits; a k that one split misses is missing."""
-    found = [r["k"].get(str(k)) for r in records]
-    if not found or any(f is None for f in found):
-        return None
-    errors = [f["error"] for f in found]
-    several = len(errors) > 1
-    se = statistics.stdev(errors) / math.sqrt(len(errors)) if several else found[0]["se"]
-    return Cell(statistics.mean(errors), se, statistics.mean(f["n_features"] for f in found))
-
-
-class Results:
-    """Records by table and method."""
-
-    def __init__(self, records: Sequence[Record], ks: Sequence[int], splits: dict[str, int]) -> None:
-        self.records, self.splits = records, splits
-        self.data = [d for d in splits if any(r["data"] == d and r["k"] for r in records)]
-        # alike ones together, ours last
-        self.methods = sorted({r["method"] for r in records}, key=lambda m: (m.startswith(OURS), m))
-        self.titles = {r["method"]: r["title"] for r in records if r["k"]}
-        self.ks = {d: [k for k in ks if any(str(k) in r["k"] for r in self.of(d))] for d in self.data}
-        self.cells = {(d, m, k): cell(self.of(d, m), k) for d in self.data for m in self.methods for k in self.ks[d]}
-
-    def of(self, data: str, method: str | None = None) -> list[Record]:
-        """Records of one table, of one method or of all."""
-        return [r for r in self.records if r["data"] == data and method in (None, r["method"])]
-
-    def title(self, method: str) -> str:
-        """What tables call a method; its file's name where it never answered."""
-        return self.titles.get(method, method)
-
-    def best(self, data: str, k: int, methods: Sequence[str]) -> tuple[str, Cell] | None:
-        """The method with the lowest error among some, and its cell."""
-        found = [(m, c) for m in methods if (c := self.cells[data, m, k])]
-        return min(found, key=lambda pair: pair[1].error, default=None)
-
-
-def page(records: Sequence[Record], ks: Sequence[int], splits: dict[str, int]) -> str:
-    results = Results(records, ks, splits)
-    lines = [INTRO]
-    for data in results.data:
-        lines += [f"## {data}", "", about(results, data), "", *table(results, data), ""]
-    lines += ["## Mean rank", "", *ranks(results, ks), ""]
-    for method in [m for m in results.methods if m.startswith(OURS)]:
-        lines += [f"## Where {results.title(method)} is worse than the best rival", "", *verdict(results, method), ""]
-    return "\n".join(lines).rstrip() + "\n"
-
-
-def about(results: Results, data: str) -> str:
-    first = next(r for r in results.of(data) if r["k"])
-    what = "classification error, %" if first["task"] == "classification" else "RMSE / standard deviation of y, in %"
-    n_test = next(iter(first["k"].values()))["n_test"]
-    text = f"{what}; {first['n_train']} training rows, {n_test} test rows, {first['n_columns']} features"
-    count = results.splits[data]
-    return text + (f"; mean of {count} random splits" if count > 1 else "")
-
-
-def table(results: Results, data: str) -> list[str]:
-    ks = results.ks[data]
-    lines = ["| method | " + " | ".join(f"k={k}" for k in ks) + " | s |", "| --- |" + " ---: |" * (len(ks) + 1)]
-    for method in results.methods:
-        records = results.of(data, method)
-        shown = [text(results, data, method, k) for k in ks]
-        seconds = f"{statistics.mean(r['seconds'] for r in records):.0f}" if records else "-"
-        part = f" ({len(records)} splits)" if 0 < len(records) < results.splits[data] else ""
-        lines.append(f"| {results.title(method)}{part} | " + " | ".join([*shown, seconds]) + " |")
-    return lines
-
-
-def text(results: Results, data: str, method: str, k: int) -> str:
-    found = results.cells[data, method, k]
-    if found is None:
-        records = results.of(data, method)
-        return "-" if not records else "time" if any(r["timed_out"] for r in records) else "none"
-    best = results.best(data, k, results.methods)
-    shown = f"{100 * found.error:.2f}"
-    shown = f"**{shown}**" if best and shown == f"{100 * best[1].error:.2f}" else shown
-    return shown if found.n_features >= k else f"{shown} ({round(found.n_features, 1):g})"
-
-
-def ranks(results: Results, ks: Sequence[int]) -> list[str]:
-    """Mean rank per k over tables; equal errors share their mean rank, a missing answer is last."""
-    ks = [k for k in ks if any(k in results.ks[d] for d in results.data)]
-    lines = ["Over the tables that have this k, among all methods; 1 is best, a missing answer is last.", ""]
-    lines += ["| method | " + " | ".join(f"k={k}" for k in ks) + " | all |", "| --- |" + " ---: |" * (len(ks) + 1)]
-    means = {
-        m: [statistics.mean(rank(results, d, m, k) for d in results.data if k in results.ks[d]) for k in ks]
-        for m in results.methods
-    }
-    for method, row in sorted(means.items(), key=lambda pair: statistics.mean(pair[1])):
-        shown = [f"{value:.1f}" for value in [*row, statistics.mean(row)]]
-        lines.append(f"| {results.title(method)} | " + " | ".join(shown) + " |")
-    return lines
-
-
-def rank(results: Results, data: str, method: str, k: int) -> float:
-    found = results.cells[data, method, k]
-    if found is None:
-        return float(len(results.methods))
-    others = [c.error for m in results.methods if m != method and (c := results.cells[data, m, k])]
-    return 1 + sum(e < found.error for e in others) + 0.5 * sum(e == found.error for e in others)
-
-
-def verdict(results: Results, method: str) -> list[str]:
-    """Every place where a method of ours loses clearly, with numbers."""
-    rivals = [m for m in results.methods if not m.startswith(OURS)]
-    lines, places = [], 0
-    for data in results.data:
-        for k in results.ks[data] if results.of(data, method) else []:
-            best = results.best(data, k, rivals)
-            if best is None:
-                continue
-            places += 1
-            line = loss(results.cells[data, method, k], best[1])
-            if line:
-                lines.append(f"- {data}, k={k}: {line} of {results.title(best[0])}")
-    many = "worse by more than 10 % of the best rival's error and by more than that error's standard error"
-    return [f"At {len(lines)} of {places} places (table and k) {many}.", "", *lines]
-
-
-def loss(found: Cell | None, best: Cell) -> str:
-    """What is lost against the best rival; empty where it is within 10 % or one standard error."""
-    if found is None:
-        return f"no answer, against {100 * best.error:.2f} (s.e. {100 * best.se:.2f})"
-    if found.error - best.error <= max(0.1 * best.error, best.se):
-        return ""
-    more = 100 * (found.error / best.error - 1) if best.error else math.inf
-    return f"{100 * found.error:.2f} against {100 * best.error:.2f} (s.e. {100 * best.se:.2f}, {more:+.0f} %)"
-
-
 def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", nargs="+", default=list(SPLITS), choices=list(SPLITS), metavar="NAME")
-    parser.add_argument("--methods", nargs="+", default=methods(), choices=methods(), metavar="NAME")
+    parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS), metavar="NAME")
     parser.add_argument("--limit", type=float, help="seconds per method and split (400; colon 40)")
     parser.add_argument("--again", action="store_true", help="run what is recorded too, and replace it")
     parser.add_argument("--table", action="store_true", help="only write the table")

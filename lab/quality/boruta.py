@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import textwrap
 import time
-import warnings
 from importlib.metadata import version
 from typing import Any
 
@@ -21,52 +20,37 @@ import numpy as np
 from lab.machine import machine
 from lab.output import QUALITY, write_json
 from lab.quality.splits import Split, cut
-from lab.rivals.selectors import frugalboost as ours
-from lab.rivals.selectors.common import Answer, lightgbm_answer, lightgbm_fit
+from lab.rivals import Boruta, Frugalboost, Selector
+from lab.rivals.boruta import DEPTH
 
 TABLES = {"spam": 3, "uspst": 3, "madelon": 3, "colon": 10}  # splits
-ITERATIONS, DEPTH = 100, 5
+ITERATIONS = 100
 SELECTORS = ("Boruta, then LightGBM", "frugalboost, as many", "frugalboost, half as many")
 
 Row = dict[str, Any]
 
 
-def confirmed(split: Split, seed: int, iterations: int) -> np.ndarray:
-    """Columns that are better than shuffled copies of all of them."""
-    from boruta import BorutaPy
-    from sklearn.ensemble import RandomForestClassifier
-
-    forest = RandomForestClassifier(max_depth=DEPTH, n_jobs=1, class_weight="balanced")
-    search = BorutaPy(forest, n_estimators="auto", max_iter=iterations, random_state=seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        search.fit(split.X_train, split.y_train)
-    return np.flatnonzero(search.support_)
-
-
-def row(split: Split, seed: int, name: str, begin: float, answer: Answer) -> Row:
-    return {
-        "data": split.name,
-        "split": seed,
-        "selector": name,
-        "n_features": len(answer.features),
-        "error": float(np.mean(answer.prediction != split.y_test)),
-        "seconds": time.perf_counter() - begin,
-    }
+def row(split: Split, seed: int, name: str, selector: Selector, k: int | None = None) -> Row | None:
+    """One selector on one split, asked for k features or for as many as it likes; None: it selected nothing."""
+    begin = time.perf_counter()
+    selector.fit(split.X_train, split.y_train, validation=(split.X_valid, split.y_valid))
+    k = split.X_train.shape[1] if k is None else k
+    features = selector.features(k)
+    wrong = float(np.mean(selector.predict(split.X_test, k) != split.y_test))
+    about = {"data": split.name, "split": seed, "selector": name, "n_features": len(features), "error": wrong}
+    return about | {"seconds": time.perf_counter() - begin} if len(features) else None
 
 
 def compared(name: str, seed: int, iterations: int) -> list[Row]:
     """One split of one table."""
-    split = cut(name, seed)
-    begin = time.perf_counter()
-    columns = confirmed(split, seed, iterations)
-    if not len(columns):
+    split, theirs = cut(name, seed), Boruta(iterations=iterations, seed=seed)
+    rows = [row(split, seed, SELECTORS[0], theirs)]
+    confirmed = len(theirs.confirmed_)
+    if rows[0] is None:
         return []
-    rows = [row(split, seed, SELECTORS[0], begin, lightgbm_answer(split, lightgbm_fit(split, columns), columns))]
-    for selector, k in zip(SELECTORS[1:], (len(columns), max(1, len(columns) // 2)), strict=True):
-        begin = time.perf_counter()
-        rows.append(row(split, seed, selector, begin, ours.run(split, [k], np.inf)[k]))
-    return rows
+    for selector, k in zip(SELECTORS[1:], (confirmed, max(1, confirmed // 2)), strict=True):
+        rows.append(row(split, seed, selector, Frugalboost([k]), k))
+    return [found for found in rows if found is not None]
 
 
 def page(rows: list[Row]) -> str:

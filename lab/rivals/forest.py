@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.base import _fit_context
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.utils._param_validation import Interval
 
-from lab.rivals.baseline import POSITIVE, Baseline
 from lab.rivals.ranked import Ranked
-from lab.rivals.rows import Floats, Places, Rows, random_splits
+from lab.rivals.rows import Floats, Places, Rows, judged
+from lab.rivals.selector import CLASSIFICATION, POSITIVE, TASK, Selector
 
 LEAVES = (1, 5, 20)
+
+Forest = RandomForestClassifier | RandomForestRegressor
 
 
 class RandomForestSelection(Ranked):
@@ -27,13 +28,15 @@ class RandomForestSelection(Ranked):
         Trees of either forest.
     min_samples_leaf : int or None, default=None
         The fewest rows of a leaf. None: 1, 5 or 20, for each forest whichever has the lowest mean error on a fifth of
-        the rows held out, over random splits; among equals the smallest.
+        the rows held out, over random splits, or on the validation rows; among equals the smallest.
     min_weight_fraction_leaf : float, default=0.0
         The least share of all weights that a leaf must have.
     tuning_trees : int, default=200
         Trees of the forests on those splits.
     splits : int, default=5
         How many random splits.
+    task : {"classification", "regression"}, default="classification"
+        What is predicted. In regression a node looks at a third of the columns, as is usual there.
     n_jobs : int or None, default=1
         Threads, as in scikit-learn. The result does not depend on it.
     seed : int, default=0
@@ -48,7 +51,7 @@ class RandomForestSelection(Ranked):
     min_samples_leaf_ : int
         Of the first forest.
     classes_, n_features_in_ : ndarray, int
-        As in :class:`Baseline`.
+        As in :class:`Selector`.
 
     Examples
     --------
@@ -63,13 +66,16 @@ class RandomForestSelection(Ranked):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **Baseline._parameter_constraints,
+        **Selector._parameter_constraints,
         "trees": [POSITIVE],
         "min_samples_leaf": [POSITIVE, None],
         "min_weight_fraction_leaf": [Interval(Real, 0, 0.5, closed="both")],
         "tuning_trees": [POSITIVE],
+        "task": [TASK],
         "n_jobs": [Integral, None],
     }
+    title: ClassVar[str] = "random forest, top importance"
+    weighted: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -79,6 +85,7 @@ class RandomForestSelection(Ranked):
         min_weight_fraction_leaf: float = 0.0,
         tuning_trees: int = 200,
         splits: int = 5,
+        task: str = CLASSIFICATION,
         n_jobs: int | None = 1,
         seed: int = 0,
     ) -> None:
@@ -87,57 +94,31 @@ class RandomForestSelection(Ranked):
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.tuning_trees = tuning_trees
         self.splits = splits
+        self.task = task
         self.n_jobs = n_jobs
         self.seed = seed
 
-    @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Rank the features.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            Numbers, none of them missing; a sparse matrix stays sparse.
-        y : array-like of shape (n_samples,)
-            Two labels, of any kind.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights, which count in forests and in errors.
-
-        Returns
-        -------
-        self
-            Fitted.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_breast_cancer
-        >>> from lab.rivals import RandomForestSelection
-        >>> forest = RandomForestSelection(trees=50, min_samples_leaf=5)
-        >>> forest.fit(*load_breast_cancer(return_X_y=True)).min_samples_leaf_
-        5
-        """
-        return self._fit_rows(X, y, sample_weight)
-
-    def _ranked(self, rows: Rows) -> Places:
-        forest = self._trained(rows)
+    def _ranked(self, rows: Rows, validation: Rows | None) -> Places:
+        forest = self._trained(rows, validation)
         self.min_samples_leaf_ = forest.min_samples_leaf
         self.importances_: Floats = forest.feature_importances_
         order: Places = np.argsort(-self.importances_, kind="stable")
         return order[: np.count_nonzero(self.importances_)]
 
-    def _trained(self, rows: Rows) -> RandomForestClassifier:
-        leaf = self.min_samples_leaf or self._best_leaf(rows)
+    def _trained(self, rows: Rows, validation: Rows | None) -> Forest:
+        leaf = self.min_samples_leaf or self._best_leaf(rows, validation)
         return self._forest(self.trees, leaf, rows)
 
-    def _best_leaf(self, rows: Rows) -> int:
+    def _best_leaf(self, rows: Rows, validation: Rows | None) -> int:
         errors: list[list[float]] = []
-        for train, held_out in random_splits(rows, self.splits, self.seed):
+        for train, held_out in judged(rows, validation, self.splits, self.seed):
             forests = (self._forest(self.tuning_trees, leaf, train) for leaf in LEAVES)
             errors.append([1 - forest.score(held_out.X, held_out.labels, held_out.weight) for forest in forests])
         return LEAVES[int(np.mean(errors, axis=0).argmin())]
 
-    def _forest(self, trees: int, leaf: int, rows: Rows) -> RandomForestClassifier:
-        forest = RandomForestClassifier(
+    def _forest(self, trees: int, leaf: int, rows: Rows) -> Forest:
+        kind = partial(RandomForestRegressor, max_features=1 / 3) if self._regresses else RandomForestClassifier
+        forest = kind(
             trees,
             min_samples_leaf=leaf,
             min_weight_fraction_leaf=self.min_weight_fraction_leaf,

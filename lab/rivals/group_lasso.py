@@ -43,7 +43,7 @@ class GroupLasso(Path):
         The number of features and the mean error on held-out rows (NaN without splits) of each model; the first has no
         feature.
     classes_, n_features_in_ : ndarray, int
-        As in :class:`Baseline`.
+        As in :class:`Selector`.
 
     Examples
     --------
@@ -60,6 +60,7 @@ class GroupLasso(Path):
     array([], dtype=int64)
     """
 
+    title: ClassVar[str] = "group lasso"
     _parameter_constraints: ClassVar[dict[str, Any]] = {**Path._parameter_constraints, "groups": ["array-like"]}
 
     def __init__(self, groups: Any, *, count: int | None = None, splits: int = 5, seed: int = 0) -> None:
@@ -92,14 +93,14 @@ class GroupLasso(Path):
         check_is_fitted(self, "classes_")
         return list(dict.fromkeys(self._names[self._codes[column]] for column in self.features(k)))
 
-    def _learn(self, rows: Rows) -> None:
+    def _learn(self, rows: Rows, validation: Rows | None) -> None:
         labels: list[Hashable] = self.groups.tolist() if hasattr(self.groups, "tolist") else list(self.groups)
         if len(labels) != rows.X.shape[1]:
             raise ValueError(f"groups has {len(labels)} labels; X has {rows.X.shape[1]} columns, and each needs one.")
         self._names: list[Hashable] = list(dict.fromkeys(labels))
         numbers = {name: i for i, name in enumerate(self._names)}
         self._codes: Places = np.array([numbers[label] for label in labels])
-        super()._learn(Rows(dense(rows.X), rows.labels, rows.weight))
+        super()._learn(Rows(dense(rows.X), rows.labels, rows.weight), validation)
 
     def _largest_penalty(self, standard: Standard) -> float:
         slopes, groups = standard.slopes(), self._groups(standard.columns)

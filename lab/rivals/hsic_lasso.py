@@ -51,7 +51,7 @@ class HSICLasso(RankedForSVM):
     solver_ : {"pyHSICLasso", "lars_path_gram"}
         What followed the path.
     classes_, n_features_in_ : ndarray, int
-        As in :class:`Baseline`.
+        As in :class:`Selector`.
 
     Examples
     --------
@@ -66,9 +66,10 @@ class HSICLasso(RankedForSVM):
     True
     """
 
+    title: ClassVar[str] = "HSIC lasso, then an SVM"
     largest_rows: ClassVar[int | None] = 10_000
 
-    def _ranked(self, rows: Rows) -> Places:
+    def _ranked(self, rows: Rows, validation: Rows | None) -> Places:
         package = needed("pyHSICLasso", "pyHSICLasso", "HSICLasso")
         self.solver_, columns = "pyHSICLasso", varied(rows.X)
         if len(columns) == 0:

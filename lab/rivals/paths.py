@@ -1,4 +1,4 @@
-"""Baselines that follow a path of penalties and choose among its models."""
+"""Selectors that follow a path of penalties and choose among its models."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils._param_validation import Interval
 
-from lab.rivals.baseline import POSITIVE, Baseline
 from lab.rivals.rows import Floats, Places, Rows, random_splits, varied
+from lab.rivals.selector import POSITIVE, Selector
 
-WEAKER = np.concatenate([np.geomspace(1.01, 10, 60), np.geomspace(11, 1000, 30)])  # fine where the first enter
+# By what the penalty at which the first column enters is divided; fine where the first ones enter.
+WEAKER = np.concatenate([np.geomspace(1.01, 10, 60), np.geomspace(11, 1000, 30)])
+FEWER = np.concatenate([np.linspace(1.01, 1.25, 7), np.geomspace(1.3, 1000, 30)])
 
 
 @dataclass(frozen=True)
@@ -27,10 +30,14 @@ class Linear:
     weights: Floats
     intercept: float
 
+    def raw(self, X: Any) -> Floats:
+        """Log odds, or in regression the prediction."""
+        found: Floats = X[:, self.columns] @ self.weights + self.intercept
+        return found
+
     def predict(self, X: Any) -> Places:
         """Class numbers."""
-        raw: Floats = X[:, self.columns] @ self.weights + self.intercept
-        return (raw > 0).astype(np.int64)
+        return (self.raw(X) > 0).astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -64,7 +71,7 @@ class Standard:
         return slopes
 
     def empty(self) -> Linear:
-        """The model that has only an intercept."""
+        """The model of two classes that has only an intercept."""
         return Linear(np.zeros(0, dtype=np.int64), np.zeros(0), float(np.log(self.base / (1 - self.base))))
 
     def linear(self, weights: Floats, intercept: float) -> Linear:
@@ -74,16 +81,16 @@ class Standard:
         return Linear(self.columns[order], plain, intercept - float(plain @ self.mean[order]))
 
 
-class Path(Baseline):
+class Path(Selector):
     """Keeps a model for each penalty. The one for k is the best of those with at most k features.
 
-    The best has the lowest mean error on a fifth of the rows held out, over random splits, with the same penalty;
-    among equals it is the one with the weakest penalty: with few features many models predict one class only. Without
-    splits it is the largest.
+    The best has the lowest mean error on a fifth of the rows held out, over random splits, with the same penalty, or
+    on the validation rows; among equals it is the one with the weakest penalty: with few features many models predict
+    one class only. Without either it is the largest.
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **Baseline._parameter_constraints,
+        **Selector._parameter_constraints,
         "count": [POSITIVE, None],
         "splits": [Interval(Integral, 0, None, closed="left")],
     }
@@ -93,6 +100,11 @@ class Path(Baseline):
     seed: int
     path_: list[tuple[int, float]]
     _models: list[Linear]
+    _weaker: Floats = WEAKER  # the penalties, from the largest on
+
+    def _nothing(self, standard: Standard) -> Linear:
+        """The model that has only an intercept."""
+        return standard.empty()
 
     @abstractmethod
     def _largest_penalty(self, standard: Standard) -> float:
@@ -102,17 +114,24 @@ class Path(Baseline):
     def _followed(self, standard: Standard, penalties: Floats) -> Iterator[Linear]:
         """A model for each penalty, weaker and weaker."""
 
-    def _learn(self, rows: Rows) -> None:
+    def _error(self, model: Linear, rows: Rows) -> float:
+        """What a model is judged by: the share of wrong answers."""
+        return float(np.average(model.predict(rows.X) != rows.labels, weights=rows.weight))
+
+    def _learn(self, rows: Rows, validation: Rows | None) -> None:
         standard = Standard.of(rows)
-        self._models = [standard.empty()]
+        self._models = [self._nothing(standard)]
         penalties = np.zeros(0)
         if len(standard.columns):
-            penalties = self._largest_penalty(standard) / WEAKER
+            penalties = self._largest_penalty(standard) / self._weaker
             for model in self._followed(standard, penalties):
                 self._models.append(model)
                 if self.count is not None and len(model.columns) > 2 * self.count:
                     break  # not at once: a column may leave the path again
-        errors = self._errors(rows, penalties[: len(self._models) - 1])
+        if validation is not None:
+            errors = np.array([self._error(model, validation) for model in self._models])
+        else:
+            errors = self._errors(rows, penalties[: len(self._models) - 1])
         self.path_ = [(len(model.columns), float(error)) for model, error in zip(self._models, errors, strict=True)]
 
     def _errors(self, rows: Rows, penalties: Floats) -> Floats:
@@ -122,21 +141,21 @@ class Path(Baseline):
         errors = []
         for train, held_out in random_splits(rows, self.splits, self.seed):
             standard = Standard.of(train)
-            nothing = standard.empty()
+            nothing = self._nothing(standard)
             models = [nothing] * len(penalties)
             if len(standard.columns):
                 models = list(self._followed(standard, penalties))
-            wrong = [model.predict(held_out.X) != held_out.labels for model in (nothing, *models)]
-            errors.append(np.average(wrong, axis=1, weights=held_out.weight))
+            errors.append([self._error(model, held_out) for model in (nothing, *models)])
         mean: Floats = np.mean(errors, axis=0)
         return mean
 
     def _chosen(self, k: int) -> Linear:
-        errors = [(-n if self.splits == 0 else error) if n <= k else np.inf for n, error in self.path_]
+        errors = [(-n if np.isnan(error) else error) if n <= k else np.inf for n, error in self.path_]
         return self._models[len(errors) - 1 - int(np.argmin(errors[::-1]))]
 
     def _features(self, k: int) -> Places:
         return self._chosen(k).columns.copy()
 
-    def _predicted(self, X: Any, k: int) -> Places:
-        return self._chosen(k).predict(X)
+    def _predicted(self, X: Any, k: int) -> NDArray[Any]:
+        model = self._chosen(k)
+        return model.raw(X) if self._regresses else model.predict(X)

@@ -1,4 +1,4 @@
-"""Baselines that rank the features once and train a model on the top k."""
+"""Selectors that rank the features once and train a model on the top k."""
 
 from __future__ import annotations
 
@@ -6,48 +6,58 @@ from abc import abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from lab.rivals.baseline import POSITIVE, Baseline
 from lab.rivals.rows import Places, Rows
+from lab.rivals.selector import POSITIVE, Selector
 from lab.rivals.svm import TunedSVM
 
 
-class Ranked(Baseline):
+class Ranked(Selector):
     """Keeps the ranking, the training rows, and a model for each number of features that was asked for."""
 
     ranking_: Places
-    _rows: Rows
+    _rows: tuple[Rows, Rows | None]
     _models: dict[int, Any]
 
     @abstractmethod
-    def _ranked(self, rows: Rows) -> Places:
+    def _ranked(self, rows: Rows, validation: Rows | None) -> Places:
         """Columns, best first."""
 
     @abstractmethod
-    def _trained(self, rows: Rows) -> Any:
-        """A model of these columns that predicts class numbers."""
+    def _trained(self, rows: Rows, validation: Rows | None) -> Any:
+        """A model of these columns that predicts class numbers, or numbers in regression."""
 
-    def _learn(self, rows: Rows) -> None:
-        self.ranking_ = np.asarray(self._ranked(rows), dtype=np.int64)
-        self._rows, self._models = rows, {}
+    def _learn(self, rows: Rows, validation: Rows | None) -> None:
+        self.ranking_ = np.asarray(self._ranked(rows, validation), dtype=np.int64)
+        self._rows, self._models = (rows, validation), {}
 
     def _features(self, k: int) -> Places:
         return self.ranking_[:k].copy()
 
-    def _predicted(self, X: Any, k: int) -> Places:
+    def used(self, k: int) -> Places:
+        """Return those of ``features(k)`` that the model looks at, as in :class:`Selector`."""
+        columns = self.features(k)
+        importance = getattr(self._model(columns), "feature_importances_", None) if len(columns) else None
+        return columns if importance is None else columns[np.flatnonzero(importance)]
+
+    def _predicted(self, X: Any, k: int) -> NDArray[Any]:
         columns = self.ranking_[:k]
-        if len(columns) not in self._models:
-            rows = self._rows
-            self._models[len(columns)] = self._trained(Rows(rows.X[:, columns], rows.labels, rows.weight))
-        found: Places = self._models[len(columns)].predict(X[:, columns])
+        found: NDArray[Any] = self._model(columns).predict(X[:, columns])
         return found
+
+    def _model(self, columns: Places) -> Any:
+        if len(columns) not in self._models:
+            parts = [None if rows is None else rows.columns(columns) for rows in self._rows]
+            self._models[len(columns)] = self._trained(*parts)
+        return self._models[len(columns)]
 
 
 class RankedForSVM(Ranked):
     """Ranks ``count`` features at most; the model is an SVM."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **Baseline._parameter_constraints,
+        **Selector._parameter_constraints,
         "count": [POSITIVE],
         "tuning_rows": [POSITIVE],
     }
@@ -58,7 +68,7 @@ class RankedForSVM(Ranked):
         self.tuning_rows = tuning_rows
         self.seed = seed
 
-    def _trained(self, rows: Rows) -> TunedSVM:
+    def _trained(self, rows: Rows, validation: Rows | None) -> Any:
         svm = TunedSVM(seed=self.seed, splits=self.splits, tuning_rows=self.tuning_rows)
         svm.fit(rows.X, rows.labels)
         return svm

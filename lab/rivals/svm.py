@@ -13,10 +13,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from frugalboost.estimators.base import unchanged_on_error
-from frugalboost.tables.targets import check_y_classes
-from lab.rivals.baseline import POSITIVE, SEED
-from lab.rivals.rows import Floats, Rows, check_enough, dense, random_splits
+from lab.rivals.rows import Floats, Rows, check_enough, class_numbers, dense, random_splits, unchanged_on_error
+from lab.rivals.selector import POSITIVE, SEED
 
 CS = (1.0, 10.0, 100.0)
 GAMMAS = (0.1, 1.0, 10.0)  # over the number of columns
@@ -94,7 +92,7 @@ class TunedSVM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         with unchanged_on_error(self):
             X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
-            self.classes_, labels = np.unique(check_y_classes(y), return_inverse=True)
+            self.classes_, labels = class_numbers(y)
             if len(self.classes_) < 2:
                 raise ValueError(f"y has only one class, {self.classes_[0]!s}; an SVM needs at least two.")
             check_enough(labels, self.classes_)

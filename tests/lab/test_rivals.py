@@ -2,6 +2,7 @@
 
 import sys
 import warnings
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -9,8 +10,25 @@ from scipy.sparse import csr_array, csr_matrix
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from lab import rivals as baselines
-from lab.rivals import MRMR, Baseline, GroupLasso, HSICLasso, L1Logistic, RandomForestSelection, TunedSVM
+from lab import rivals
+from lab.rivals import (
+    MRMR,
+    Boruta,
+    CatBoostSelect,
+    Frugalboost,
+    FrugalboostForward,
+    GroupLasso,
+    HSICLasso,
+    L1Logistic,
+    Lasso,
+    LassoNet,
+    LightGBMCEGB,
+    LightGBMElimination,
+    LightGBMGain,
+    RandomForestSelection,
+    Selector,
+    TunedSVM,
+)
 from lab.rivals import hsic_lasso as hsic_module
 from lab.rivals import mrmr as mrmr_module
 from lab.rivals.hsic_kernels import cut, kernels, label_kernel, lasso_order, most_relevant
@@ -20,7 +38,7 @@ from lab.rivals.rows import Rows, random_splits, standardised
 
 pytest.importorskip("skglm")
 pytest.importorskip("pyHSICLasso")
-pytest.importorskip("mrmr")
+pytest.importorskip("lightgbm")
 
 RNG = np.random.default_rng(0)
 ROWS, COLUMNS, CONSTANT = 160, 12, 11
@@ -30,6 +48,7 @@ Y = np.where(X[:, 4] + X[:, 5] - 1.5 * X[:, 8] + 0.3 * RNG.normal(size=ROWS) > 0
 LABELS = (Y == "yes").astype(np.int64)
 MATTER = {4, 5, 8}
 GROUPS = np.arange(COLUMNS) // 2
+SIZES = (1, 2, 3, 4, 7)
 
 KINDS = {
     "l1": L1Logistic(splits=2),
@@ -37,7 +56,19 @@ KINDS = {
     "mrmr": MRMR(splits=2),
     "hsic": HSICLasso(splits=2),
     "group": GroupLasso(GROUPS, splits=2),
+    "mrmr, lightgbm": MRMR(final="lightgbm"),
+    "gain": LightGBMGain(SIZES),
+    "elimination": LightGBMElimination(SIZES),
+    "cegb": LightGBMCEGB(SIZES),
+    "ours": Frugalboost(SIZES),
+    "ours, forward": FrugalboostForward(SIZES),
 }
+PACKAGES = {  # those that need a package which is not in the extra "test"
+    "catboost": (CatBoostSelect(SIZES), "catboost"),
+    "boruta": (Boruta(SIZES, iterations=20), "boruta"),
+    "lassonet": (LassoNet(SIZES), "torch"),
+}
+KINDS |= {name: kind for name, (kind, package) in PACKAGES.items() if find_spec(package)}
 every = pytest.mark.parametrize("name", KINDS)
 ranked = pytest.mark.parametrize("name", ["forest", "mrmr", "hsic"])
 weighted = pytest.mark.parametrize("name", ["l1", "forest"])
@@ -137,7 +168,7 @@ def test_clone_and_parameters(name):
     kind = KINDS[name]
     other = clone(kind).set_params(seed=7)
     assert other.get_params()["seed"] == 7
-    assert isinstance(other, Baseline)
+    assert isinstance(other, Selector)
     assert {key: str(value) for key, value in other.set_params(seed=0).get_params().items()} == {
         key: str(value) for key, value in kind.get_params().items()
     }
@@ -173,8 +204,9 @@ def test_bad_input_is_refused_with_a_sentence(name):
     with pytest.raises(ValueError, match="NaN"):
         model.fit(np.where(X > 2, np.nan, X), Y)
     assert not hasattr(model, "classes_")
-    with pytest.raises(ValueError, match="'splits' parameter"):
-        model.set_params(splits=-1).fit(X, Y)
+    for parameter in {"splits", "seed"} & set(model.get_params()):
+        with pytest.raises(ValueError, match=f"'{parameter}' parameter"):
+            clone(model).set_params(**{parameter: -1}).fit(X, Y)
 
 
 @every
@@ -198,23 +230,118 @@ def test_models_are_kept(name, fitted, monkeypatch):
 
 
 def test_every_public_name_has_an_example():
-    for name in baselines.__all__:
-        assert ">>>" in getattr(baselines, name).__doc__
+    for name in rivals.__all__:
+        assert ">>>" in getattr(rivals, name).__doc__
 
 
-@pytest.mark.parametrize(("name", "module"), [("mrmr", "mrmr"), ("hsic", "pyHSICLasso"), ("group", "skglm")])
-def test_a_package_that_is_not_there_is_named(name, module, monkeypatch):
+NEEDS = [(KINDS["hsic"], "pyHSICLasso"), (KINDS["group"], "skglm"), *PACKAGES.values()]
+
+
+@pytest.mark.parametrize(("kind", "module"), NEEDS, ids=[module for _, module in NEEDS])
+def test_a_package_that_is_not_there_is_named(kind, module, monkeypatch):
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ImportError, match=r'needs .*: pip install "frugalboost\[lab\]"'):
-        clone(KINDS[name]).fit(X, Y)
+        clone(kind).fit(X, Y)
 
 
 def test_a_package_that_switches_warnings_off_does_not_get_its_way(monkeypatch):
+    pytest.importorskip("mrmr")
     for module in [m for m in sys.modules if m.partition(".")[0] == "mrmr"]:
         monkeypatch.delitem(sys.modules, module)
     before = list(warnings.filters)
     needed("mrmr", "mrmr-selection", "MRMR")
     assert warnings.filters == before
+
+
+# ------------------------------------------------------------------------------------------ numbers, validation rows
+
+SCORE = X[:, 4] + X[:, 5] - 1.5 * X[:, 8] + 0.1 * np.random.default_rng(1).normal(size=ROWS)
+NUMBERS = {
+    "lasso": Lasso(splits=2),
+    "forest": RandomForestSelection(trees=60, tuning_trees=10, splits=2, task="regression"),
+    "mrmr": MRMR(task="regression"),
+    "gain": LightGBMGain(SIZES, task="regression"),
+    "elimination": LightGBMElimination(SIZES, task="regression"),
+    "cegb": LightGBMCEGB(SIZES, task="regression"),
+    "ours": Frugalboost(SIZES, task="regression"),
+    "ours, forward": FrugalboostForward(SIZES, task="regression"),
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_numbers_are_predicted(name):
+    model = clone(NUMBERS[name]).fit(X, SCORE)
+    assert set(model.features(3)) == MATTER
+    errors = [np.mean((model.predict(X, k) - SCORE) ** 2) for k in (0, 1, 3)]
+    assert errors[0] == pytest.approx(np.var(SCORE))
+    assert errors[0] > errors[1] > 2 * errors[2]
+    assert not hasattr(model, "classes_")
+
+
+def test_the_lasso_is_optimal():
+    """Slopes of the loss are the penalty for columns in the model and less for others."""
+    model, standard = Lasso(splits=0).fit(X, SCORE), Standard.of(rows(labels=SCORE))
+    place = 40
+    penalty, found = model._largest_penalty(standard) / model._weaker[place - 1], model._models[place]
+    slopes = standard.rows.X.T @ (SCORE - found.raw(X))
+    inside = np.isin(standard.columns, found.columns)
+    assert 0 < inside.sum() < len(inside)
+    np.testing.assert_allclose(np.abs(slopes[inside]), penalty, rtol=0.01)
+    assert np.abs(slopes[~inside]).max() <= 1.01 * penalty
+
+
+@every
+def test_validation_rows_are_used_and_checked(name):
+    kind = KINDS[name]
+    model = clone(kind).fit(X[:110], Y[:110], validation=(X[110:], Y[110:]))
+    assert len(model.features(4))
+    assert (model.predict(X[110:], 4) != Y[110:]).mean() < 0.35
+    with pytest.raises(ValueError, match="The validation rows have 3 columns; X has 12"):
+        clone(kind).fit(X, Y, validation=(X[:, :3], Y))
+    with pytest.raises(ValueError, match="have the label maybe, which the training rows do not have"):
+        clone(kind).fit(X, Y, validation=(X[:4], np.array(["no", "yes", "no", "maybe"])))
+
+
+def test_validation_rows_choose():
+    """With validation rows whose labels are wrong, whatever is chosen by them gets worse."""
+    for kind in (L1Logistic(), L1Logistic(judged_by="loss")):
+        good, bad = (clone(kind).fit(X[:110], Y[:110], validation=(X[110:], labels)) for labels in (Y[110:], WRONG))
+        assert (good.predict(X, 9) != Y).mean() < (bad.predict(X, 9) != Y).mean()
+    leaves = {
+        RandomForestSelection(trees=20, tuning_trees=20)
+        .fit(X[:110], Y[:110], validation=(X[110:], v))
+        .min_samples_leaf_
+        for v in (Y[110:], WRONG)
+    }
+    assert len(leaves) == 2
+
+
+WRONG = np.where(Y[110:] == "yes", "no", "yes")
+
+
+@every
+def test_where_there_is_no_model_it_says_so(name, fitted):
+    assert fitted[name].reaches(COLUMNS)
+    assert not fitted[name].reaches(0)
+    assert set(fitted[name].used(4)) <= set(fitted[name].features(4))
+
+
+@pytest.mark.parametrize("kind", [LightGBMGain, LightGBMElimination, LightGBMCEGB])
+def test_nothing_is_begun_after_the_time(kind):
+    model = kind(SIZES, seconds=0.0).fit(X, Y)
+    assert not any(model.reaches(k) for k in SIZES)
+    assert set(model.predict(X, 4)) == {max(("yes", "no"), key=Y.tolist().count)}
+
+
+def test_a_size_between_those_asked_for_is_answered_by_the_smaller_one():
+    model = LightGBMGain((2, 7)).fit(X, Y)
+    assert model.features(5).tolist() == model.features(2).tolist()
+    assert len(model.features(1)) == 0
+
+
+def test_weights_are_refused_where_they_would_not_count():
+    with pytest.raises(TypeError, match="LightGBMGain takes no sample_weight"):
+        LightGBMGain().fit(X, Y, sample_weight=np.ones(ROWS))
 
 
 # ------------------------------------------------------------------------------------------ weights
