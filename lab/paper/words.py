@@ -13,10 +13,11 @@ back**: what this library does when asked for k features (`n_features_to_select`
 weakest back and refits; the last fit is the mean of five models, on synthetic data, kddcup99 and for times one model.
 Sections say where one of them differs.
 
-Rivals are in `lab.rivals`, over kept libraries: L1 logistic regression (scikit-learn), a random forest of
-2000 trees whose top k are trained anew, mRMR (mrmr-selection) and HSIC Lasso (pyHSICLasso) each with an RBF SVM, and
-group lasso (skglm). Where a section says nothing else, their settings are chosen by 5 random 80/20 splits of the
-training rows, as in the paper; those of an SVM on at most 2,000 rows, the leaves of a forest with 50 trees.
+Rivals are in `lab.rivals`, over kept libraries: L1 logistic regression (scikit-learn), a random forest of 2000 trees
+whose top k are trained anew, mRMR (ranked here by mrmr-selection; ours since then ranks alike) and HSIC Lasso
+(pyHSICLasso) each with an RBF SVM, and group lasso (skglm). Where a section says nothing else, their settings are
+chosen by 5 random 80/20 splits of the training rows, as in the paper; those of an SVM on at most 2,000 rows, the leaves
+of a forest with 50 trees.
 
 Seconds on this page are of one thread, with two cells side by side and at times other work beside them: good for an
 order of magnitude.

@@ -63,7 +63,7 @@ def mnist(data: Dataset) -> list[dict[str, Any]]:
     plain = GBFSClassifier(1e-5, budget=k, max_iter=200).fit(X[~test], y[~test])
     same_mu = fitted(X[~test], y[~test], 0.002, None)
     rows = []
-    figure, panels = plt.subplots(1, 2, figsize=(8, 4.4), layout="constrained")
+    figure, panels = plt.subplots(1, 2, figsize=(8, 4.8), layout="constrained")
     models = [
         ("plain, same mu", same_mu),
         ("plain, as many pixels", plain),
@@ -83,7 +83,7 @@ def mnist(data: Dataset) -> list[dict[str, Any]]:
             f"{name}\n{row['pixels']} pixels in {row['regions']} regions, error {row['test error %']:.2f} %",
             fontsize=10,
         )
-        panel.set(xticks=[], yticks=[], frame_on=False)  # an axis that is off would cut the title
+        panel.set_axis_off()
     save_figure(figure, IMAGES / "mnist_neighbours.png")
     return rows
 

@@ -42,7 +42,7 @@ class Lasso(Path):
     >>> from lab.rivals import Lasso
     >>> X, y = load_diabetes(return_X_y=True)
     >>> Lasso(splits=2).fit(X, y).features(3)
-    array([8, 2, 3])
+    array([2, 8, 3])
     """
 
     title: ClassVar[str] = "lasso"

@@ -77,3 +77,11 @@ def test_every_public_name_has_an_example():
     for name, thing in public.items():
         assert ">>>" in (thing.__doc__ or ""), name
         assert "<parameters>" not in thing.__doc__, name
+
+
+@pytest.mark.parametrize(("name", "home"), [("datasets", "lab.data"), ("baselines", "lab.rivals")])
+def test_what_left_the_package_says_where_it_is(name, home):
+    with pytest.raises(AttributeError, match=f"in a checkout of the repository it is {home}"):
+        getattr(frugalboost, name)
+    with pytest.raises(ModuleNotFoundError):
+        importlib.import_module(f"frugalboost.{name}")

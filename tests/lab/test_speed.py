@@ -1,4 +1,4 @@
-"""Our own part of the benchmarks keeps up with the library."""
+"""Our own part of the benchmarks of speed keeps up with the library."""
 
 from pathlib import Path
 
@@ -7,10 +7,6 @@ import pytest
 
 lightgbm = pytest.importorskip("lightgbm")
 
-from lab.quality.__main__ import answers  # noqa: E402
-from lab.quality.methods import METHODS  # noqa: E402
-from lab.quality.splits import Split  # noqa: E402
-from lab.rivals import Selector  # noqa: E402
 from lab.rivals.boosters import CEGB, OURS, installed  # noqa: E402
 from lab.speed import page as speed_page  # noqa: E402
 from lab.speed import tables  # noqa: E402
@@ -79,24 +75,3 @@ def test_tables():
     assert ratios["binning"]["ours"] > 0
     page = tables.page({"machine": {"cores": 2, "cpu": "any", "lightgbm": "4"}, "against_lightgbm": ratios})
     assert "| predicting |" in page
-
-
-@pytest.mark.parametrize("method", ["frugalboost", "frugalboost_forward", "lightgbm_gain", "l1_logistic", "mrmr"])
-@pytest.mark.parametrize("few", [False, True])
-def test_quality(method, few):
-    (X, y), (X_valid, y_valid), (X_test, y_test) = table(300, 0), table(20 if few else 100, 1), table(200, 2)
-    split = Split("made", "classification", X, y, X_valid, y_valid, X_test, y_test)
-    found, seconds = answers(METHODS[method]([2, 5], "classification", 100.0), split, [2, 5], 100.0)
-    assert set(found) == {"2", "5"}
-    assert seconds > 0
-    for k, answer in found.items():
-        assert 0 < answer["n_features"] <= int(k)
-        assert answer["error"] < 0.15
-
-
-@pytest.mark.parametrize("task", ["classification", "regression"])
-def test_every_method_can_be_made(task):
-    for make in METHODS.values():
-        selector = make((2, 5), task, 10.0)
-        assert isinstance(selector, Selector)
-        assert selector.task == task
