@@ -25,7 +25,8 @@ class OutOfTime(Exception):
 class LassoNet(Sized):
     """The path chooses the columns; as its authors do, a network without penalty is then trained on those alone.
 
-    Parameters and attributes are those of ``lab.rivals.sized.Sized``. Needs the packages lassonet and torch.
+    Parameters and attributes are those of ``lab.rivals.sized.Sized``. Needs the package lassonet, which brings torch;
+    neither is in the extra "lab".
 
     Examples
     --------
@@ -37,7 +38,7 @@ class LassoNet(Sized):
     title: ClassVar[str] = "LassoNet"
 
     def _sized(self, work: Work) -> dict[int, Model]:
-        needed("torch", "torch", "LassoNet").set_num_threads(1)
+        needed("torch", "torch", "LassoNet", get="lassonet").set_num_threads(1)
         scaler = StandardScaler().fit(work.train.X.astype(np.float64))
         train, valid = (scaler.transform(X).astype(np.float32) for X in (work.train.X, work.valid.X))
         now = time.monotonic()
@@ -71,7 +72,7 @@ class LassoNet(Sized):
         return chosen
 
     def _network(self) -> Any:
-        package = needed("lassonet", "lassonet", "LassoNet")
+        package = needed("lassonet", "lassonet", "LassoNet", get="lassonet")
         kind = package.LassoNetRegressor if self._regresses else package.LassoNetClassifier
         settings = {"random_state": self.seed, "torch_seed": self.seed, "device": "cpu"}
         return kind(hidden_dims=(100,), batch_size=BATCH, verbose=0, **settings)

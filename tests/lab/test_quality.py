@@ -1,16 +1,18 @@
 """The quality benchmark asks every selector alike, and cuts tables alike."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 pytest.importorskip("lightgbm")
 
-from lab.output import QUALITY
-from lab.quality.__main__ import answers
+from lab.output import QUALITY, ROOT
 from lab.quality.methods import METHODS
 from lab.quality.page import page
+from lab.quality.running import answers, run
 from lab.quality.splits import KS, SPLITS, Split, cut
 from lab.rivals import Selector
 
@@ -39,6 +41,19 @@ def test_every_method_can_be_made(task):
         selector = make((2, 5), task, 10.0)
         assert isinstance(selector, Selector)
         assert selector.task == task
+
+
+def test_a_method_runs_in_a_process_of_its_own(real_data):
+    found = run("lightgbm_gain", "spam", 0, 60.0)
+    assert (found["method"], found["data"], found["timed_out"]) == ("lightgbm_gain", "spam", False)
+    assert found["k"]["10"]["error"] < 0.12
+
+
+def test_the_command_runs():
+    ended = subprocess.run(
+        [sys.executable, "-m", "lab.quality", "--data", "x"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert "invalid choice: 'x'" in ended.stderr
 
 
 def test_the_page_is_made_of_what_is_kept():
