@@ -16,8 +16,6 @@ from lab.rivals.selector import CLASSIFICATION, POSITIVE, TASK, Selector
 
 LEAVES = (1, 5, 20)
 
-Forest = RandomForestClassifier | RandomForestRegressor
-
 
 class RandomForestSelection(Ranked):
     """scikit-learn's random forest: one ranks by impurity, another one is trained on the top k.
@@ -105,7 +103,7 @@ class RandomForestSelection(Ranked):
         order: Places = np.argsort(-self.importances_, kind="stable")
         return order[: np.count_nonzero(self.importances_)]
 
-    def _trained(self, rows: Rows, validation: Rows | None) -> Forest:
+    def _trained(self, rows: Rows, validation: Rows | None) -> Any:
         leaf = self.min_samples_leaf or self._best_leaf(rows, validation)
         return self._forest(self.trees, leaf, rows)
 
@@ -116,7 +114,7 @@ class RandomForestSelection(Ranked):
             errors.append([1 - forest.score(held_out.X, held_out.labels, held_out.weight) for forest in forests])
         return LEAVES[int(np.mean(errors, axis=0).argmin())]
 
-    def _forest(self, trees: int, leaf: int, rows: Rows) -> Forest:
+    def _forest(self, trees: int, leaf: int, rows: Rows) -> Any:
         kind = partial(RandomForestRegressor, max_features=1 / 3) if self._regresses else RandomForestClassifier
         forest = kind(
             trees,

@@ -82,7 +82,8 @@ def fitted_path(work: Work, regresses: bool, depth: int, average: int = 1, **alo
         average=average if enough else 1,
     )
     rows = {"X_val": work.valid.X, "y_val": work.valid.labels}
-    return gbfs_path(work.train.X, work.train.labels, estimator=estimator, n_jobs=1, **rows, **along)
+    path: SelectionPath = gbfs_path(work.train.X, work.train.labels, estimator=estimator, n_jobs=1, **rows, **along)
+    return path
 
 
 def best_models(paths: Sequence[SelectionPath], ks: Sequence[int]) -> dict[int, Model]:

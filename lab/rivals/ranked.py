@@ -48,8 +48,9 @@ class Ranked(Selector):
 
     def _model(self, columns: Places) -> Any:
         if len(columns) not in self._models:
-            parts = [None if rows is None else rows.columns(columns) for rows in self._rows]
-            self._models[len(columns)] = self._trained(*parts)
+            rows, validation = self._rows
+            held_out = None if validation is None else validation.columns(columns)
+            self._models[len(columns)] = self._trained(rows.columns(columns), held_out)
         return self._models[len(columns)]
 
 

@@ -218,10 +218,10 @@ class Selector(BaseEstimator, ABC):  # type: ignore[misc]
     def _regresses(self) -> bool:
         return self.task == REGRESSION
 
-    def _learned_labels(self, y: NDArray[Any]) -> NDArray[Any]:
+    def _learned_labels(self, y: Any) -> NDArray[Any]:
         """Numbers of classes, which are kept; in regression the target as it is."""
         if self._regresses:
-            return y.astype(np.float64)
+            return np.asarray(y, dtype=np.float64)
         self.classes_, labels = class_numbers(y)
         if len(self.classes_) != 2:
             some = ", ".join(map(str, self.classes_[:5])) + (", ..." if len(self.classes_) > 5 else "")
