@@ -13,7 +13,7 @@ ROOT = DOCS.parent
 repository = ""
 # Files outside docs that are pages here.
 on_site = {
-    r"benchmarks/results/(\w+)\.md": r"/results/\1.md",
+    r"lab/results/\w+/(\w+)\.md": r"/results/\1.md",
     r"examples/(\w+)\.py": r"/gallery/\1.rst",
     r"examples": "/gallery/index.rst",
     r"CHANGELOG\.md": "/changelog.md",

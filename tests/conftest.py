@@ -2,12 +2,15 @@
 
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from unittest import mock
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+
+from lab.data import Folder, load
 
 settings.register_profile(
     "default", max_examples=200, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
@@ -47,20 +50,18 @@ def pytest_configure(config):
         config.addinivalue_line("filterwarnings", "error::frugalboost.NothingBoughtWarning")
 
 
-def data_folder() -> Path | None:
-    """The folder of real data: FRUGALBOOST_DATA, or shared/data beside the checkout."""
-    given = os.environ.get("FRUGALBOOST_DATA")
-    folder = Path(given) if given else Path(__file__).resolve().parents[2] / "shared" / "data"
-    return folder if folder.is_dir() else None
+def data_folder() -> Path:
+    """Return the folder of real data, or skip where FRUGALBOOST_DATA names none."""
+    folder = Folder.named(None).path
+    if folder is None:
+        pytest.skip("needs real data: set FRUGALBOOST_DATA to the folder of the data files")
+    return folder
 
 
 @pytest.fixture
 def real_data():
-    """Load a data set by name, or skip where the data folder is absent."""
-    folder = data_folder()
-    if folder is None:
-        pytest.skip("the data folder is absent; set FRUGALBOOST_DATA to its path")
-    return lambda name: np.load(folder / f"{name}.npz", allow_pickle=True)
+    """Load a data set by name, or skip where there is none."""
+    return partial(load, folder=data_folder(), fetch=False)
 
 
 @pytest.fixture(scope="module")

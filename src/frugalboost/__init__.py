@@ -84,6 +84,12 @@ def __getattr__(name: str) -> "Any":
         found: Any = version("frugalboost")
     elif name in _HOMES:
         found = getattr(import_module(f"frugalboost.{_HOMES[name]}"), name)
+    elif name in ("datasets", "baselines"):
+        home = {"datasets": "lab.data", "baselines": "lab.rivals"}[name]
+        raise AttributeError(
+            f"frugalboost.{name} is no part of the library any more: in a checkout of the repository it is {home}, and "
+            "scikit-learn has data sets to try things on."
+        )
     elif name.startswith("__"):
         raise AttributeError(f"module 'frugalboost' has no attribute {name!r}")
     else:

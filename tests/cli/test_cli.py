@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import frugalboost
-from frugalboost import costs, datasets
+from frugalboost import costs
 from frugalboost.cli import main
 
 MODULES = [
@@ -82,7 +82,14 @@ def test_every_public_name_has_an_example():
     public = {f"frugalboost.{n}": getattr(frugalboost, n) for n in frugalboost.__all__}
     objects = [n for n in costs.__all__ if n not in ("Costs", "FeatureTable", "Resolved")]
     public |= {f"frugalboost.costs.{n}": getattr(costs, n) for n in objects}
-    public |= {f"frugalboost.datasets.{n}": getattr(datasets, n) for n in datasets.__all__}
     for name, thing in public.items():
         assert ">>>" in (thing.__doc__ or ""), name
         assert "<parameters>" not in thing.__doc__, name
+
+
+@pytest.mark.parametrize(("name", "home"), [("datasets", "lab.data"), ("baselines", "lab.rivals")])
+def test_what_left_the_package_says_where_it_is(name, home):
+    with pytest.raises(AttributeError, match=f"in a checkout of the repository it is {home}"):
+        getattr(frugalboost, name)
+    with pytest.raises(ModuleNotFoundError):
+        importlib.import_module(f"frugalboost.{name}")

@@ -77,6 +77,6 @@ def test_no_crash_with_leaves_of_one_row(mu):
 def test_no_crash_with_leaves_of_one_row_on_spam(real_data):
     """The table on which LightGBM 4.7 stops with "Check failed: (best_split_info.left_count) > (0)"."""
     data = real_data("spam")
-    model = GBFSClassifier(0.001, min_samples_leaf=1, max_iter=100).fit(data["X"], data["y"])
+    model = GBFSClassifier(0.001, min_samples_leaf=1, max_iter=100).fit(data.X, data.y)
     assert 5 < model.n_features_selected_ < 57
-    assert model.score(data["X"], data["y"]) > 0.93
+    assert model.score(data.X, data.y) > 0.93

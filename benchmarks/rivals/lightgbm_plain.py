@@ -1,7 +1,0 @@
-"""LightGBM as most people run it: no prices, all features."""
-
-from benchmarks.rivals.lightgbm_cegb import BINS_APART, bin, train
-
-NAME = "LightGBM plain"
-
-__all__ = ["BINS_APART", "NAME", "bin", "train"]

@@ -1,0 +1,1 @@
+"""Benchmarks of time and memory, beside other boosters."""

@@ -1,0 +1,30 @@
+"""Examples in the docstrings of data sets and rivals run."""
+
+import doctest
+import importlib
+import pkgutil
+
+import pytest
+
+import lab.data
+import lab.rivals
+
+for package in ("skglm", "pyHSICLasso", "lightgbm"):
+    pytest.importorskip(package)
+
+MODULES = [
+    module.name
+    for package in (lab.data, lab.rivals)
+    for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}.")
+    if not module.ispkg
+]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_in_docstrings(name):
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+def test_every_public_name_of_the_data_has_an_example():
+    for name in set(lab.data.__all__) - {"Folder"}:
+        assert ">>>" in getattr(lab.data, name).__doc__, name
