@@ -61,7 +61,53 @@ def curve(contents: Contents, x: str, x_title: str) -> Any:
     alt = library()
     measure = contents["measure"]
     title = f"{measure['title']}{',' if measure['unit'] else ''}{measure['unit']}"
-    rows = [
+    rows = curve_rows(contents, x)
+    if not rows:
+        return None
+    tested = rows[0]["test"] is not None
+    most = max(row["x"] for row in rows)
+    scale = alt.Scale(type="symlog", constant=1) if most > 30 else alt.Scale(zero=False, nice=True)
+    every = max(1, round(most / 15))
+    marks = {"values": list(range(0, int(most) + 1, every))} if most <= 30 else {}
+    whole = alt.Axis(format="d", **marks) if x == "n_features" else alt.Axis()
+    across = alt.X("x:Q", title=x_title, scale=scale, axis=whole)
+    height = alt.Scale(type="log", nice=False) if spans_much(rows) else alt.Scale(zero=False)
+    up = alt.Y("error:Q", title=title, scale=height)
+    tips = [
+        alt.Tooltip("value:Q", title="mu" if contents["parameter"] == "mu" else "features wanted", format=".3g"),
+        alt.Tooltip("features:Q", title="features"),
+        alt.Tooltip("price:Q", title="price", format=".4g"),
+        alt.Tooltip("error:Q", title=measure["title"], format=".4g"),
+        *([alt.Tooltip("test:Q", title="on the test rows", format=".4g")] if tested else []),
+    ]
+    base = alt.Chart(data(rows))
+    here = contents["chosen"]
+    at = alt.param(name="at", value=contents["start"])
+    layers = [
+        base.mark_area(opacity=0.18, color=BLUE).encode(
+            x=across, y=alt.Y("low:Q", title=title, scale=height), y2="high:Q"
+        ),
+        base.mark_line(color=BLUE).encode(x=across, y=up, order="i:Q"),
+    ]
+    if tested:
+        dashed = base.mark_line(color=GREEN, strokeDash=[4, 3])
+        layers.append(dashed.encode(x=across, y=alt.Y("test:Q", title=title, scale=height), order="i:Q"))
+    layers += [
+        base.mark_point(color=BLUE, filled=True, size=60).encode(x=across, y=up, tooltip=tips),
+        alt.Chart(data([{"x": here["n_features"] if x == "n_features" else here["price"], "error": here["error"]}]))
+        .mark_point(color=ORANGE, filled=True, size=170, shape="diamond", tooltip={"content": "data"})
+        .encode(x=across, y=up, tooltip=[alt.Tooltip("error:Q", title="chosen", format=".4g")]),
+        base.mark_point(color=ORANGE, size=260, strokeWidth=2.5, filled=False)
+        .encode(x=across, y=up, tooltip=tips)
+        .transform_filter("datum.i == at"),
+    ]
+    words = f"{measure['title']} against {x_title}: {len(rows)} models, the chosen one marked"
+    return alt.layer(*layers).add_params(at).properties(width="container", height=300, description=words)
+
+
+def curve_rows(contents: Contents, x: str) -> list[dict[str, Any]]:
+    """The models of the path that have an error, each with its band."""
+    return [
         {
             "i": i,
             "x": p[x],
@@ -76,50 +122,6 @@ def curve(contents: Contents, x: str, x_title: str) -> Any:
         for i, p in enumerate(contents["points"])
         if p["error"] is not None
     ]
-    if not rows:
-        return None
-    most = max((row["x"] for row in rows), default=1)
-    scale = alt.Scale(type="symlog", constant=1) if most > 30 else alt.Scale(zero=False, nice=True)
-    every = max(1, round(most / 15))
-    marks = {"values": list(range(0, int(most) + 1, every))} if most <= 30 else {}
-    whole = alt.Axis(format="d", **marks) if x == "n_features" else alt.Axis()
-    across = alt.X("x:Q", title=x_title, scale=scale, axis=whole)
-    height = alt.Scale(type="log", nice=False) if spans_much(rows) else alt.Scale(zero=False)
-    up = alt.Y("error:Q", title=title, scale=height)
-    tips = [
-        alt.Tooltip("value:Q", title="mu" if contents["parameter"] == "mu" else "features wanted", format=".3g"),
-        alt.Tooltip("features:Q", title="features"),
-        alt.Tooltip("price:Q", title="price", format=".4g"),
-        alt.Tooltip("error:Q", title=measure["title"], format=".4g"),
-        *(
-            [alt.Tooltip("test:Q", title="on the test rows", format=".4g")]
-            if rows and rows[0]["test"] is not None
-            else []
-        ),
-    ]
-    base = alt.Chart(data(rows))
-    here = contents["chosen"]
-    at = alt.param(name="at", value=contents["start"])
-    layers = [
-        base.mark_area(opacity=0.18, color=BLUE).encode(
-            x=across, y=alt.Y("low:Q", title=title, scale=height), y2="high:Q"
-        ),
-        base.mark_line(color=BLUE).encode(x=across, y=up, order="i:Q"),
-    ]
-    if rows and rows[0]["test"] is not None:
-        dashed = base.mark_line(color=GREEN, strokeDash=[4, 3])
-        layers.append(dashed.encode(x=across, y=alt.Y("test:Q", title=title, scale=height), order="i:Q"))
-    layers += [
-        base.mark_point(color=BLUE, filled=True, size=60).encode(x=across, y=up, tooltip=tips),
-        alt.Chart(data([{"x": here["n_features"] if x == "n_features" else here["price"], "error": here["error"]}]))
-        .mark_point(color=ORANGE, filled=True, size=170, shape="diamond", tooltip={"content": "data"})
-        .encode(x=across, y=up, tooltip=[alt.Tooltip("error:Q", title="chosen", format=".4g")]),
-        base.mark_point(color=ORANGE, size=260, strokeWidth=2.5, filled=False)
-        .encode(x=across, y=up, tooltip=tips)
-        .transform_filter("datum.i == at"),
-    ]
-    words = f"{measure['title']} against {x_title}: {len(rows)} models, the chosen one marked"
-    return alt.layer(*layers).add_params(at).properties(width="container", height=300, description=words)
 
 
 def lowest(error: float, spread: float) -> float:

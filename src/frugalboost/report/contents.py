@@ -80,19 +80,7 @@ def contents_of(
         "parameter": findings.parameter,
         "points": [point_of(p, findings, index) for p in findings.points],
         "start": start_of(findings),
-        "chosen": {
-            "index": findings.choice.index,
-            "why": findings.choice.why,
-            "n_features": model.n_features_selected_,
-            "price": model.total_cost_,
-            "mu": model.mu_,
-            "trees": model.best_iteration_,
-            "depth": model.max_depth,
-            "error": findings.measure.error(findings.choice.score),
-            "spread": findings.measure.spread(findings.choice.spread),
-            "test_error": error_or_none(findings, findings.test_score),
-            "features": chosen,
-        },
+        "chosen": chosen_model(findings, chosen),
         "constant_error": error_or_none(findings, findings.constant_score),
         "facts": {
             "n_rows": facts.n_rows,
@@ -180,6 +168,24 @@ def point_of(point: Point, findings: Findings, index: Index) -> dict[str, Any]:
         "depth": model.max_depth,
         "features": [index[c] for c in order[:MOST_LISTED]],
         "gains": [round(float(shares[c]), 3) for c in order[:MOST_LISTED]],
+    }
+
+
+def chosen_model(findings: Findings, features: list[dict[str, Any]]) -> dict[str, Any]:
+    """The chosen model and what it promises."""
+    choice, model = findings.choice, findings.choice.model
+    return {
+        "index": choice.index,
+        "why": choice.why,
+        "n_features": model.n_features_selected_,
+        "price": model.total_cost_,
+        "mu": model.mu_,
+        "trees": model.best_iteration_,
+        "depth": model.max_depth,
+        "error": findings.measure.error(choice.score),
+        "spread": findings.measure.spread(choice.spread),
+        "test_error": error_or_none(findings, findings.test_score),
+        "features": features,
     }
 
 
