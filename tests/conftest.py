@@ -1,7 +1,9 @@
 """What tests share: hypothesis profiles, and real data where its folder exists."""
 
 import os
+import sys
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -12,6 +14,37 @@ settings.register_profile(
 )
 settings.register_profile("thorough", max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck))
 settings.load_profile(os.environ.get("FRUGALBOOST_HYPOTHESIS", "default"))
+
+
+def pytest_addoption(parser):
+    parser.addoption("--engine", choices=("cpu", "naive"), default="cpu", help="what fits run on")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _chosen_engine(request):
+    """``pytest --engine naive tests/engine`` runs what the fast engine must pass on the plain one."""
+    if request.config.getoption("--engine") == "cpu":
+        yield
+        return
+    sys.path.insert(0, str(Path(__file__).parent / "engine"))
+    from naive_engine import NaiveEngine
+
+    from frugalboost import engines
+
+    with mock.patch.object(engines, "make_engine", NaiveEngine):
+        yield
+
+
+def pytest_configure(config):
+    """Workers share the cores; each would take all of them. They inherit what the first process says here.
+
+    Tests about threads ask for the numbers they need. Without workers (``-n 0``) nothing is said.
+    """
+    workers = len(getattr(config.option, "tx", None) or [])
+    if workers and "PYTEST_XDIST_WORKER" not in os.environ:
+        os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // workers)))
+    else:  # a test on a model that bought nothing tests little; to know the class takes two seconds of imports
+        config.addinivalue_line("filterwarnings", "error::frugalboost.NothingBoughtWarning")
 
 
 def data_folder() -> Path | None:

@@ -94,10 +94,8 @@ def weight_units(weights, n):
     """Weights as integers and their exponent; without weights every row counts 1."""
     if weights is None:
         return [1] * n, 0
-    total = 0.0
-    for w in weights:
-        total += float(w)
-    shift = WEIGHT_BITS - frexp(total)[1]
+    fine, fine_shift = integers(np.asarray(weights, dtype=float), LEAF_BITS)
+    shift = WEIGHT_BITS - frexp(ldexp(float(sum(fine)), -fine_shift))[1]
     return [int(v) for v in np.rint(np.ldexp(np.asarray(weights, dtype=float), shift))], shift
 
 
@@ -414,6 +412,7 @@ class Data:
         self.X, self.y = np.asarray(X, dtype=float)[keep], np.asarray(y, dtype=float)[keep]
         weights = None if weights is None or (weights == 1).all() else weights[keep]
         self.units, self.unit_shift = weight_units(weights, len(self.y))
+        self.weights = np.array(self.units, dtype=np.int64)
         self.level_bins = {f: bins_of_levels(self.X[:, f], self.units, max_bins) for f in categorical}
         for f, bins in self.level_bins.items():
             self.X[:, f] = [bins.get(v, np.nan) for v in self.X[:, f].tolist()]
@@ -427,6 +426,12 @@ def split_gain(gl, wl, gr, wr, factor):
     return (numerator * numerator) / (float(wl) * float(wr)) * factor
 
 
+def sums_of_sides(data, q, left, right):
+    """Gradients and weights on both sides. 64 bits hold them: |q| <= 2**26, and all weights are 2**36 at most."""
+    pull = data.weights * np.asarray(q)
+    return int(pull @ left), int(data.weights @ left), int(pull @ right), int(data.weights @ right)
+
+
 def best_split_of_column(data, q, factor, rows, f, min_weight):
     """The best raw split of one node on one column: lowest threshold first, missing right before left."""
     column = data.X[:, f]
@@ -437,13 +442,9 @@ def best_split_of_column(data, q, factor, rows, f, min_weight):
     for cut in cuts:
         for missing_left in sides:
             left = rows & np.where(missing, missing_left, column <= cut)
-            right = rows & ~left
-            wl = sum(data.units[i] for i in np.flatnonzero(left))
-            wr = sum(data.units[i] for i in np.flatnonzero(right))
+            gl, wl, gr, wr = sums_of_sides(data, q, left, rows & ~left)
             if wl < min_weight or wr < min_weight:
                 continue
-            gl = sum(data.units[i] * q[i] for i in np.flatnonzero(left))
-            gr = sum(data.units[i] * q[i] for i in np.flatnonzero(right))
             gain = split_gain(gl, wl, gr, wr, factor)
             if gain > 0 and (best is None or gain > best.gain):
                 if not (rows & missing).any():  # nothing learned about missing: the heavier side
@@ -460,7 +461,7 @@ def best_split_of_levels(data, q, factor, rows, f, min_weight):
     missing = np.isnan(column)
     members, light = [], []
     for b in sorted(set(column[rows & ~missing].tolist())):
-        weight = sum(data.units[i] for i in np.flatnonzero(rows & (column == b)))
+        weight = int(data.weights @ (rows & (column == b)))
         if weight >= min_weight:
             members.append([b])
         elif weight > 0:
@@ -469,7 +470,7 @@ def best_split_of_levels(data, q, factor, rows, f, min_weight):
 
     def mean(bins):
         inside = np.flatnonzero(rows & np.isin(column, bins))
-        return Fraction(sum(data.units[i] * q[i] for i in inside), sum(data.units[i] for i in inside)), min(bins)
+        return Fraction(sum(data.units[i] * int(q[i]) for i in inside), sum(data.units[i] for i in inside)), min(bins)
 
     members.sort(key=mean)
     best = None
@@ -477,11 +478,9 @@ def best_split_of_levels(data, q, factor, rows, f, min_weight):
         bins_left = [b for bins in members[: k + 1] for b in bins]
         for missing_left in (False, True) if (rows & missing).any() else (False,):
             left = rows & np.where(missing, missing_left, np.isin(column, bins_left))
-            right = rows & ~left
-            wl, wr = (sum(data.units[i] for i in np.flatnonzero(side)) for side in (left, right))
+            gl, wl, gr, wr = sums_of_sides(data, q, left, rows & ~left)
             if wl < min_weight or wr < min_weight:
                 continue
-            gl, gr = (sum(data.units[i] * q[i] for i in np.flatnonzero(side)) for side in (left, right))
             gain = split_gain(gl, wl, gr, wr, factor)
             if gain > 0 and (best is None or gain > best.gain):
                 missing_side = missing_left if (rows & missing).any() else wl >= wr
@@ -493,7 +492,7 @@ def best_split_of_levels(data, q, factor, rows, f, min_weight):
 
 def column_splits(data, q, shift, rows, options):
     """The best raw split of every column, or None where none is allowed."""
-    total = sum(data.units[i] for i in np.flatnonzero(rows))
+    total, q = int(data.weights @ rows), np.array(q, dtype=np.int64)
     min_weight = ldexp(options.min_samples_leaf, data.unit_shift)
     factor = ldexp(0.5, -2 * shift - data.unit_shift) / float(total)
     return [

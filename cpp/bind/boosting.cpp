@@ -1,64 +1,58 @@
 // The boosting loop in Python: what it is given, and what it leaves behind.
 #include "grow/boosting.hpp"
 
-#include "bind/python.hpp"
-#include "grow/screening.hpp"
+#include "bind/engine.hpp"
 
 namespace frugal {
 namespace {
 
-// Everything that fit was given, held in one place while boosting runs.
-struct PySample {
-  Weights weights;
-  Sample sample;
-  PySample(const BinnedMatrix& binned, const Doubles& y, const std::optional<Doubles>& w)
-      : weights(Weights::from(w ? span_of<double>(*w) : std::span<const double>(), y.size())),
-        sample{binned, {span_of<double>(y), &weights}} {
-    if (y.size() != binned.rows()) throw std::invalid_argument("X and y differ in length.");
-    if (w && w->size() != y.size()) throw std::invalid_argument("y and sample_weight differ in length.");
-  }
-};
-
 struct PyProgress {
   int iterations = 0;
-  std::vector<double> start, raw, validation_raw, validation_losses, prices, gains;
-  std::vector<int> features;
+  std::vector<double> start, validation_losses, prices, gains;
+  std::vector<size_t> features;
+  DrawState draw;
 
   Progress progress() const {
-    Progress p{iterations, start, {}, raw, validation_raw, validation_losses};
+    Progress p{iterations, start, {}, validation_losses, draw};
     for (size_t i = 0; i < features.size(); ++i) p.purchases.push_back({features[i], prices[i], gains[i]});
     return p;
   }
 };
 
-Boosted py_boost(const BinnedMatrix& X, const Doubles& y, const std::optional<Doubles>& weights,
-                 const BinnedMatrix* X_val, const std::optional<Doubles>& y_val,
-                 const std::optional<Doubles>& weights_val, nb::object loss, double loss_parameter, int outputs,
-                 const std::vector<const PriceRule*>& rules, double budget, const Params& params,
-                 const PyProgress& from, std::optional<nb::callable> observer, int threads) {
-  PySample train(X, y, weights);
-  std::optional<PySample> validation;
-  if (X_val) validation.emplace(*X_val, *y_val, weights_val);
+// On the engine of this machine, or on one written in Python.
+Boosted py_boost(const nb::object& engine, const std::vector<const PriceRule*>& rules, double budget,
+                 const Params& params, const PyProgress& from, std::optional<nb::callable> observer, int threads) {
+  PyCpuEngine* local = nb::isinstance<PyCpuEngine>(engine) ? nb::cast<PyCpuEngine*>(engine) : nullptr;
+  const std::unique_ptr<Engine> foreign = local ? nullptr : python_engine(engine);
+  Engine& chosen = local ? local->engine() : *foreign;
   for (const PriceRule* rule : rules)
-    if (rule->prices().size() != X.columns()) throw std::invalid_argument("One price per column is needed.");
-  std::unique_ptr<Loss> chosen = loss_of(loss, outputs, loss_parameter);
+    if (rule->prices().size() != chosen.table().columns.size())
+      throw std::invalid_argument("One price per column is needed.");
   Ledger ledger(copies_of(rules), budget);
-  Observer tell = [&](const Record& r) {
+  const Observer tell = [&](const Record& r) {
     if (!observer) return;
     nb::gil_scoped_acquire lock;
     (*observer)(r.iteration, r.train_loss, r.validation_loss, r.features, r.cost);
   };
-  return without_lock(threads, [&](Context& context) {
-    return boost(train.sample, validation ? &validation->sample : nullptr, *chosen, std::move(ledger), params,
-                 from.progress(), tell, context);
-  });
+  auto run = [&](Context& context) { return boost(chosen, std::move(ledger), params, from.progress(), tell, context); };
+  if (!local) return without_lock(threads, run);
+  try {
+    nb::gil_scoped_release release;
+    return run(local->context());
+  } catch (const Interrupted&) {
+    local->leave();
+    throw nb::python_error();
+  } catch (...) {
+    local->leave();
+    throw;
+  }
 }
 
 template <class T, class Get>
 auto column_of(const Get& get) {
   return [get](const Boosted& b) {
     std::vector<T> out;
-    for (const auto& item : get.list(b)) out.push_back(get.field(item));
+    for (const auto& item : get.list(b)) out.push_back(static_cast<T>(get.field(item)));
     return to_numpy(std::move(out));
   };
 }
@@ -86,24 +80,11 @@ void bind_params(nb::module_& m) {
       .value("off", Screening::off)
       .value("exact", Screening::exact)
       .value("probable", Screening::probable);
-  nb::class_<Params>(m, "Params")
-      .def(nb::init<>())
-      .def_rw("mu", &Params::mu)
-      .def_rw("mu_unit", &Params::mu_unit)
-      .def_rw("learning_rate", &Params::learning_rate)
-      .def_rw("max_iter", &Params::max_iter)
-      .def_rw("max_depth", &Params::max_depth)
-      .def_rw("min_samples_leaf", &Params::min_samples_leaf)
-      .def_rw("l2_regularization", &Params::l2_regularization)
-      .def_rw("leaf_values", &Params::leaf_values)
-      .def_rw("init", &Params::init)
-      .def_rw("stop", &Params::stop)
-      .def_rw("early_stopping", &Params::early_stopping)
-      .def_rw("n_iter_no_change", &Params::n_iter_no_change)
-      .def_rw("tol", &Params::tol)
-      .def_rw("screening", &Params::screening)
-      .def_rw("new_features", &Params::new_features)
-      .def_rw("seed", &Params::seed);
+  nb::class_<Params> params(m, "Params");
+  params.def(nb::init<>());
+#define FRUGAL_DOOR(type, name, value) params.def_rw(#name, &Params::name);
+  FRUGAL_PARAMS(FRUGAL_DOOR)
+#undef FRUGAL_DOOR
   nb::class_<PyProgress>(m, "Progress")
       .def(nb::init<>())
       .def_rw("iterations", &PyProgress::iterations)
@@ -112,14 +93,16 @@ void bind_params(nb::module_& m) {
       .def_rw("features", &PyProgress::features)
       .def_rw("prices", &PyProgress::prices)
       .def_rw("gains", &PyProgress::gains)
-      .def(
-          "set_raw",
-          [](PyProgress& p, const Doubles& raw, const std::optional<Doubles>& validation_raw) {
-            p.raw.assign(raw.data(), raw.data() + raw.size());
-            if (validation_raw)
-              p.validation_raw.assign(validation_raw->data(), validation_raw->data() + validation_raw->size());
-          },
-          "raw"_a, "validation_raw"_a.none());
+      .def_rw("draw", &PyProgress::draw);
+  nb::class_<DrawState>(m, "DrawState", "What a continued fit must know to draw features as one long fit would.")
+      .def(nb::init<>())
+      .def_rw("iterations", &DrawState::iterations)
+      .def_rw("last_look", &DrawState::last_look)
+      .def_rw("bought_then", &DrawState::bought_then)
+      .def_rw("look_at_all", &DrawState::look_at_all)
+      .def_prop_rw(
+          "gains", [](const DrawState& d) { return to_numpy(d.gains); },
+          [](DrawState& d, const Doubles& gains) { d.gains = vector_of(gains); }, nb::rv_policy::automatic);
 }
 
 // Asked for by tests only: a fit draws its own.
@@ -127,7 +110,7 @@ NumpyVector<std::int64_t> py_rows_to_sample(const BinnedMatrix& X, const Doubles
   if (g.size() != X.rows()) throw std::invalid_argument("X and g differ in length.");
   return to_numpy(without_lock(threads, [&](Context& context) {
     GridGradients first;
-    first.set(span_of<double>(g), -1.0, Weights::from({}, g.size()), context);
+    first.set(span_of<double>(g), -1.0, Weights::from({}, g.size(), false), context);
     return rows_to_sample(X, first, seed, context);
   }));
 }
@@ -152,12 +135,13 @@ void bind_boosting(nb::module_& m) {
       .def_ro("iterations", &Boosted::iterations)
       .def_ro("best_iteration", &Boosted::best_iteration)
       .def_ro("ending", &Boosted::ending)
+      .def_ro("draw", &Boosted::draw)
       .def_prop_ro("train_loss", column_of<double>(Field<double, Record>{records, &Record::train_loss}), fresh)
       .def_prop_ro("validation_loss", column_of<double>(Field<double, Record>{records, &Record::validation_loss}),
                    fresh)
       .def_prop_ro("features", column_of<int>(Field<int, Record>{records, &Record::features}), fresh)
       .def_prop_ro("cost", column_of<double>(Field<double, Record>{records, &Record::cost}), fresh)
-      .def_prop_ro("bought", column_of<int>(Field<int, Purchase>{purchases, &Purchase::feature}), fresh)
+      .def_prop_ro("bought", column_of<std::int32_t>(Field<size_t, Purchase>{purchases, &Purchase::feature}), fresh)
       .def_prop_ro("bought_price", column_of<double>(Field<double, Purchase>{purchases, &Purchase::price}), fresh)
       .def_prop_ro("bought_gain", column_of<double>(Field<double, Purchase>{purchases, &Purchase::gain}), fresh)
       .def_prop_ro(
@@ -175,9 +159,8 @@ void bind_boosting(nb::module_& m) {
       .def_prop_ro("weight", node_array(&Tree::weight), fresh)
       .def_prop_ro("level_set", node_array(&Tree::level_set), fresh)
       .def_prop_ro("sets", node_array(&Tree::sets), fresh);
-  m.def("boost", &py_boost, "X"_a, "y"_a, "weights"_a.none(), "X_val"_a.none(), "y_val"_a.none(),
-        "weights_val"_a.none(), "loss"_a, "loss_parameter"_a, "outputs"_a, "rules"_a, "budget"_a, "params"_a,
-        "progress"_a, "observer"_a.none(), "threads"_a, "Boost trees; the whole loop runs without Python.");
+  m.def("boost", &py_boost, "engine"_a, "rules"_a, "budget"_a, "params"_a, "progress"_a, "observer"_a.none(),
+        "threads"_a, "Boost trees on an engine; the whole loop runs without Python.");
   m.def(
       "rows_to_sample", &py_rows_to_sample, "X"_a, "g"_a, "seed"_a, "threads"_a,
       "The rows that a fit with screening=\"auto\" draws, given the first gradients, in the order in which it looks at "

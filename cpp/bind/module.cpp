@@ -1,13 +1,15 @@
 // The module that Python imports. Each noun has a door of its own; no algorithm lives in any of them.
 #include "bind/python.hpp"
-#include "engine/cpu/kernels.hpp"
+#include "support/kernels.hpp"
 
 NB_MODULE(_core, m) {
   using namespace frugal;
   m.doc() = "The compiled core of frugalboost.";
   nb::set_leak_warnings(false);  // a traceback that lives until exit is the user's business, not a leak
+  bind_parts(m);
   bind_tables(m);
   bind_prices(m);
+  bind_engine(m);
   bind_boosting(m);
   bind_predict(m);
   m.def("usable_threads", &usable_threads, "requested"_a, "Threads a fit may use; 0 asks for all.");

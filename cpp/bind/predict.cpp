@@ -2,7 +2,7 @@
 #include "tree/predict.hpp"
 
 #include "bind/python.hpp"
-#include "engine/cpu/kernels.hpp"
+#include "support/kernels.hpp"
 #include "support/portable_math.hpp"
 #include "tree/ablation.hpp"
 
@@ -54,9 +54,9 @@ void bind_walks(nb::module_& m) {
           if (rule->prices().size() != X.columns()) throw std::invalid_argument("One price per column is needed.");
         std::vector<Purchase> purchases;
         for (size_t i = 0; i < bought.size(); ++i) {
-          if (bought.data()[i] < 0 || static_cast<size_t>(bought.data()[i]) >= X.columns())
-            throw std::invalid_argument("A feature that does not exist was bought.");
-          purchases.push_back({bought.data()[i], paid.data()[i], 0.0});
+          const auto feature = static_cast<size_t>(bought.data()[i]);  // a negative one becomes too large
+          if (feature >= X.columns()) throw std::invalid_argument("A feature that does not exist was bought.");
+          purchases.push_back({feature, paid.data()[i], 0.0});
         }
         PathPrices found = without_lock(
             threads, [&](Context& context) { return path_prices(view, X, rules, purchases, last, context); });
@@ -75,7 +75,7 @@ void bind_walks(nb::module_& m) {
           throw std::invalid_argument("Model, rows and targets do not fit together.");
         const PyTarget target(y, weights), fitted(fitted_y, fitted_weights);
         const Lists lists = lists_of(hidden_begin, hidden, hidden_begin.size() - 1, X.columns());
-        std::unique_ptr<Loss> chosen = loss_of(loss, static_cast<int>(view.outputs()), loss_parameter);
+        std::unique_ptr<Loss> chosen = loss_of(loss, view.outputs(), loss_parameter);
         return to_numpy(without_lock(threads, [&](Context& context) {
           chosen->start(fitted.sample, context);  // some losses find their parameter from the rows they are fitted on
           return losses_without(view, span_of<double>(weight), X, target.sample, *chosen, lists, last, context);
@@ -107,13 +107,12 @@ void bind_predict(nb::module_& m) {
       [](const RawMatrix& raw, const Doubles& y, const std::optional<Doubles>& weights, const Doubles& fitted_y,
          const std::optional<Doubles>& fitted_weights, nb::object loss, double loss_parameter, int threads) {
         if (raw.shape(1) != y.size()) throw std::invalid_argument("raw and y differ in length.");
-        const Weights w = Weights::from(weights ? span_of<double>(*weights) : std::span<const double>(), y.size());
-        const Target target{span_of<double>(y), &w};
+        const PyTarget target(y, weights);
         const PyTarget fitted(fitted_y, fitted_weights);
-        std::unique_ptr<Loss> chosen = loss_of(loss, static_cast<int>(raw.shape(0)), loss_parameter);
+        std::unique_ptr<Loss> chosen = loss_of(loss, raw.shape(0), loss_parameter);
         return without_lock(threads, [&](Context& context) {
           chosen->start(fitted.sample, context);  // some losses find their parameter from the rows they are fitted on
-          return chosen->mean(target, raw.data(), context);
+          return chosen->mean(target.sample, raw.data(), context);
         });
       },
       "raw"_a, "y"_a, "weights"_a.none(), "fitted_y"_a, "fitted_weights"_a.none(), "loss"_a, "loss_parameter"_a,

@@ -102,15 +102,17 @@ void bind_prices(nb::module_& m) {
   m.def(
       "buy_all",
       [](const std::vector<const PriceRule*>& rules, const Ints& features, double budget, bool cheapest_first) {
-        const auto wanted = span_of<std::int32_t>(features);
-        for (std::int32_t f : wanted)
+        std::vector<size_t> wanted;
+        for (std::int32_t f : span_of<std::int32_t>(features)) {
+          wanted.push_back(static_cast<size_t>(f));  // a negative one becomes too large
           for (const PriceRule* rule : rules)
-            if (f < 0 || static_cast<size_t>(f) >= rule->prices().size())
+            if (wanted.back() >= rule->prices().size())
               throw std::invalid_argument("A feature that does not exist can't be bought.");
-        std::vector<int> order;
+        }
+        std::vector<std::int32_t> order;
         std::vector<double> paid;
         for (const Purchase& p : buy_all(copies_of(rules), wanted, budget, cheapest_first)) {
-          order.push_back(p.feature);
+          order.push_back(static_cast<std::int32_t>(p.feature));
           paid.push_back(p.price);
         }
         return std::tuple(to_numpy(std::move(order)), to_numpy(std::move(paid)));

@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -15,6 +16,7 @@
 #include "data/table.hpp"
 #include "loss/losses.hpp"
 #include "price/prices.hpp"
+#include "support/thread_parts.hpp"
 #include "support/threads.hpp"
 
 namespace frugal {
@@ -47,17 +49,26 @@ inline std::vector<double> vector_of(const Doubles& a) {
 }
 
 // Runs work without the interpreter lock; a pending Ctrl-C ends it and is raised in Python.
+inline bool pressed_stop() {
+  nb::gil_scoped_acquire lock;
+  return PyErr_CheckSignals() != 0;
+}
+
+// Where the rows are a part of a table, an error here ends the others too.
+using Part = std::shared_ptr<ThreadPart>;
+
 template <class Work>
-auto without_lock(int threads, const Work& work) {
-  Context context(threads, [] {
-    nb::gil_scoped_acquire lock;
-    return PyErr_CheckSignals() != 0;
-  });
+auto without_lock(int threads, const Work& work, const Part& part = nullptr) {
+  Context context(threads, pressed_stop, part ? static_cast<Together&>(*part) : alone());
   try {
     nb::gil_scoped_release release;
     return work(context);
   } catch (const Interrupted&) {
+    if (part) part->leave();
     throw nb::python_error();
+  } catch (...) {
+    if (part) part->leave();
+    throw;
   }
 }
 
@@ -68,20 +79,24 @@ Lists lists_of(const Longs& begin, const Ints& items, size_t size, size_t limit)
 std::vector<std::unique_ptr<PriceRule>> copies_of(const std::vector<const PriceRule*>& rules);
 
 // A built-in loss by name, or an object with the methods of one.
-std::unique_ptr<Loss> loss_of(const nb::object& loss, int outputs, double parameter);
+std::unique_ptr<Loss> loss_of(const nb::object& loss, size_t outputs, double parameter);
 
 // A target with its weights, held in one place.
 struct PyTarget {
   Weights weights;
   Target sample;
   PyTarget(const Doubles& y, const std::optional<Doubles>& w)
-      : weights(Weights::from(w ? span_of<double>(*w) : std::span<const double>(), y.size())),
-        sample{span_of<double>(y), &weights} {}
+      : weights(Weights::from(w ? span_of<double>(*w) : std::span<const double>(), y.size(), w.has_value())),
+        sample{span_of<double>(y), &weights} {
+    if (w && w->size() != y.size()) throw std::invalid_argument("y and sample_weight differ in length.");
+  }
 };
 
 // The doors, one for each noun.
+void bind_parts(nb::module_& m);
 void bind_tables(nb::module_& m);
 void bind_prices(nb::module_& m);
+void bind_engine(nb::module_& m);
 void bind_boosting(nb::module_& m);
 void bind_predict(nb::module_& m);
 

@@ -13,15 +13,17 @@ namespace {
 // times an iteration with whole arrays.
 class PythonLoss final : public Loss {
  public:
-  PythonLoss(nb::object object, int outputs) : object_(std::move(object)), outputs_(outputs) {}
+  PythonLoss(nb::object object, size_t outputs) : object_(std::move(object)), outputs_(outputs) {}
   ~PythonLoss() override {
     nb::gil_scoped_acquire lock;
     object_.reset();
   }
-  int outputs() const override { return outputs_; }
+  size_t outputs() const override { return outputs_; }
   bool rowwise() const override { return false; }
 
-  std::vector<double> start(const Target& t, Context&) override {
+  std::vector<double> start(const Target& t, Context& context) override {
+    if (!context.together().alone())
+      throw std::invalid_argument("A loss of your own finds its start from all rows; this table lies in parts.");
     nb::gil_scoped_acquire lock;
     std::vector<double> weights(t.rows());
     for (size_t i = 0; i < t.rows(); ++i)
@@ -38,12 +40,12 @@ class PythonLoss final : public Loss {
       nb::object answer = object_.attr("value")(view(t.y.data(), t.rows(), 1), view(raw, t.rows(), outputs_));
       values = doubles(answer, t.rows(), 1, "value");
     }
-    return weighted_mean(t, context, [&](size_t begin, size_t end, double* out) {
+    return weighted_mean(t, context, shift_of(t), [&](size_t begin, size_t end, double* out) {
       std::copy(values.begin() + static_cast<std::ptrdiff_t>(begin), values.begin() + static_cast<std::ptrdiff_t>(end),
                 out);
     });
   }
-  void derivatives(const Target& t, const double* raw, int k, double* g, double* h, Context&) override {
+  void derivatives(const Target& t, const double* raw, size_t k, double* g, double* h, Context&) override {
     const size_t n = t.rows();
     if (g_.empty()) {  // once for all outputs, before any of them moves
       nb::gil_scoped_acquire lock;
@@ -52,25 +54,25 @@ class PythonLoss final : public Loss {
       g_ = doubles(object_.attr("gradient")(y, f), n, outputs_, "gradient");
       h_ = doubles(object_.attr("curvature")(y, f), n, outputs_, "curvature");
     }
-    const auto step = static_cast<size_t>(outputs_);
+    const size_t step = outputs_;
     for (size_t i = 0; i < n; ++i) {
-      g[i] = -g_[i * step + static_cast<size_t>(k)];
-      h[i] = h_[i * step + static_cast<size_t>(k)];
+      g[i] = -g_[i * step + k];
+      h[i] = h_[i * step + k];
       if (h[i] < 0) throw std::domain_error("The custom loss gave a curvature that is negative.");
     }
   }
 
  private:
   // Rows of one output as a vector, of several outputs as a matrix (rows, outputs).
-  static nb::object view(const double* data, size_t rows, int outputs) {
+  static nb::object view(const double* data, size_t rows, size_t outputs) {
     using View = nb::ndarray<nb::numpy, const double>;
     if (outputs == 1) return nb::cast(View(data, {rows}), nb::rv_policy::copy);
     const std::int64_t steps[] = {1, static_cast<std::int64_t>(rows)};
-    const size_t shape[] = {rows, static_cast<size_t>(outputs)};
+    const size_t shape[] = {rows, outputs};
     return nb::cast(View(data, 2, shape, nb::handle(), steps), nb::rv_policy::copy);
   }
   // What a method answered, as rows of `outputs` finite numbers.
-  static std::vector<double> doubles(const nb::object& answer, size_t rows, int outputs, const char* method) {
+  static std::vector<double> doubles(const nb::object& answer, size_t rows, size_t outputs, const char* method) {
     const std::string who = "The custom loss's method '" + std::string(method) + "' gave ";
     nb::object array;
     try {
@@ -80,7 +82,7 @@ class PythonLoss final : public Loss {
     }
     const auto values = nb::cast<nb::ndarray<const double, nb::c_contig, nb::device::cpu>>(array);
     const bool fits = outputs == 1 ? values.size() == rows
-                                   : values.size() == rows * static_cast<size_t>(outputs) &&
+                                   : values.size() == rows * outputs &&
                                          (rows == 1 || (values.ndim() == 2 && values.shape(0) == rows));
     if (!fits)
       throw std::invalid_argument(who + std::to_string(values.size()) + " numbers where " + std::to_string(rows) +
@@ -91,13 +93,13 @@ class PythonLoss final : public Loss {
   }
 
   nb::object object_;
-  int outputs_;
+  size_t outputs_;
   std::vector<double> g_, h_;
 };
 
 }  // namespace
 
-std::unique_ptr<Loss> loss_of(const nb::object& loss, int outputs, double parameter) {
+std::unique_ptr<Loss> loss_of(const nb::object& loss, size_t outputs, double parameter) {
   if (nb::isinstance<nb::str>(loss)) return make_loss(nb::cast<std::string>(loss), outputs, parameter);
   return std::make_unique<PythonLoss>(loss, outputs);
 }

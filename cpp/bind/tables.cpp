@@ -162,15 +162,15 @@ void bind_binned(nb::module_& m) {
       .def(
           "__init__",
           [](BinnedMatrix* self, const PySparse& X, const Doubles& cuts, const Longs& offsets, const Flags& categorical,
-             int threads) {
+             int threads, const Part& part) {
             Thresholds t = thresholds_of(cuts, offsets, categorical);
             if (t.columns() != X.columns()) throw std::invalid_argument("X and the thresholds differ in columns.");
             for (std::uint8_t c : t.categorical)
               if (c) throw std::invalid_argument("A sparse table has no categorical columns.");
             new (self) BinnedMatrix(
-                without_lock(threads, [&](Context& context) { return BinnedMatrix(X, std::move(t), context); }));
+                without_lock(threads, [&](Context& context) { return BinnedMatrix(X, std::move(t), context); }, part));
           },
-          "X"_a, "cuts"_a, "offsets"_a, "categorical"_a, "threads"_a)
+          "X"_a, "cuts"_a, "offsets"_a, "categorical"_a, "threads"_a, "part"_a.none() = nb::none())
       .def(
           "fill",
           [](BinnedMatrix& self, const PyTable& batch, const Longs& places, int threads) {
@@ -186,13 +186,17 @@ void bind_binned(nb::module_& m) {
           "batch"_a, "places"_a, "threads"_a, "Bin some rows: row i becomes row places[i]; negative: left out.")
       .def(
           "list_sparse",
-          [](BinnedMatrix& self, int threads) {
-            without_lock(threads, [&](Context& context) {
-              self.list_sparse(context);
-              return 0;
-            });
+          [](BinnedMatrix& self, int threads, const Part& part) {
+            without_lock(
+                threads,
+                [&](Context& context) {
+                  self.list_sparse(context);
+                  return 0;
+                },
+                part);
           },
-          "threads"_a, "After all rows were filled in: list columns in which nearly all rows have the same bin.")
+          "threads"_a, "part"_a.none() = nb::none(),
+          "After all rows were filled in: list columns in which nearly all rows have the same bin.")
       .def(
           "take",
           [](const BinnedMatrix& self, const std::optional<Longs>& columns, const std::optional<Longs>& rows,
@@ -202,6 +206,27 @@ void bind_binned(nb::module_& m) {
           },
           "columns"_a.none(), "rows"_a.none(), "threads"_a,
           "Some columns and rows, None for all; the same as binning that part of the table.")
+      .def(
+          "bins",
+          [](const BinnedMatrix& self, size_t column) {
+            if (column >= self.columns()) throw std::invalid_argument("There is no such column.");
+            std::vector<std::uint8_t> out(self.rows());
+            self.copy(column, 0, self.rows(), out.data(), 1);
+            return to_numpy(std::move(out));
+          },
+          "column"_a, "The bin of every row; that of missing values has the number of all others.")
+      .def(
+          "cuts",
+          [](const BinnedMatrix& self, size_t column) {
+            if (column >= self.columns()) throw std::invalid_argument("There is no such column.");
+            const auto cuts = self.thresholds().of(column);
+            return to_numpy(std::vector<double>(cuts.begin(), cuts.end()));
+          },
+          "column"_a, "The thresholds between its bins.")
+      .def(
+          "is_categorical",
+          [](const BinnedMatrix& self, size_t column) { return column < self.columns() && self.categorical(column); },
+          "column"_a)
       .def_prop_ro(
           "bytes",
           [](const BinnedMatrix& b) {
@@ -239,7 +264,15 @@ void bind_tables(nb::module_& m) {
            "begins"_a, "By column: values, their rows, and where each column begins.");
   m.def(
       "weight_shift",
-      [](const Doubles& weights) { return Weights::from(span_of<double>(weights), weights.size()).shift; }, "weights"_a,
+      [](const Doubles& weights, const Part& part) {
+        return without_lock(
+            1,
+            [&](Context& context) {
+              return Weights::from(span_of<double>(weights), weights.size(), true, context.together()).shift;
+            },
+            part);
+      },
+      "weights"_a, "part"_a.none() = nb::none(),
       "The grid that all weights of a table are put on: weight = unit / 2^shift.");
   nb::class_<ThresholdFinder>(m, "ThresholdFinder")
       .def(
@@ -250,6 +283,18 @@ void bind_tables(nb::module_& m) {
           "columns"_a, "most_cells"_a)
       .def("add", &add_to<PyTable>, "X"_a, "weights"_a.none(), "shift"_a, "threads"_a)
       .def("add", &add_to<PySparse>, "X"_a, "weights"_a.none(), "shift"_a, "threads"_a)
+      .def(
+          "add_parts",
+          [](ThresholdFinder& self, const Part& part) {
+            without_lock(
+                1,
+                [&](Context& context) {
+                  self.add_parts(context.together());
+                  return 0;
+                },
+                part);
+          },
+          "part"_a, "Take over what other parts of the table have added.")
       .def(
           "thresholds",
           [](const ThresholdFinder& self, int max_bins, int threads) {

@@ -94,6 +94,31 @@ void ThresholdFinder::add(const SparseTable& table, const std::int64_t* units, C
   });
 }
 
+// Some columns at a time: what is known of all of them may be larger than the table.
+void ThresholdFinder::add_parts(Together& together) {
+  if (together.alone()) return;
+  constexpr size_t kAtOnce = 64;
+  for (size_t first = 0; first < columns(); first += kAtOnce) {
+    const size_t last = std::min(columns(), first + kAtOnce);
+    std::vector<std::int64_t> own;  // of each column how many numbers, and these
+    for (size_t c = first; c < last; ++c) {
+      const auto packed = summaries_[c].packed();
+      own.push_back(static_cast<std::int64_t>(packed.size()));
+      own.insert(own.end(), packed.begin(), packed.end());
+    }
+    const auto all = gathered(together, own, "summaries of columns");
+    for (size_t part = 0; part < all.size(); ++part) {
+      if (part == together.part()) continue;
+      std::span<const std::int64_t> rest = all[part];
+      for (size_t c = first; c < last; ++c) {
+        const auto size = static_cast<size_t>(rest[0]);
+        summaries_[c].add_packed(rest.subspan(1, size));
+        rest = rest.subspan(1 + size);
+      }
+    }
+  }
+}
+
 void ThresholdFinder::append_to(Thresholds& out, int max_bins, Context& context) const {
   std::vector<std::vector<double>> cuts(columns());
   context.over_blocks(columns(), 16, 1000.0, [&](size_t begin, size_t end, size_t) {
@@ -237,10 +262,37 @@ size_t BinnedMatrix::two_valued_share() const {
   return 2 * two > columns() ? kSparseShare * kFoldedShare : kSparseShare;
 }
 
-void BinnedMatrix::list_sparse(Context& context) {
+// The bin that nearly all rows of a column have, in all parts of the table; -1: there is none.
+std::vector<int> BinnedMatrix::usual_in_parts(Context& context) const {
+  Together& together = context.together();
+  const std::int64_t rows = sum_of(together, static_cast<std::int64_t>(rows_), "rows in bins");
   const size_t two_valued_share = this->two_valued_share();
-  std::vector<int> usual(columns(), -1);  // bins that nearly all rows have
-  std::vector<size_t> others(columns());  // rows that have another one
+  std::vector<int> usual(columns(), -1);
+  constexpr size_t kAtOnce = 256;
+  for (size_t first = 0; first < columns(); first += kAtOnce) {
+    const size_t count = std::min(kAtOnce, columns() - first);
+    std::vector<std::int64_t> counts(count * kMostBins);
+    context.parallel_for(count, static_cast<double>(rows_ * count), [&](size_t i, int) {
+      const std::uint8_t* bins = dense_at(first + i);
+      for (size_t r = 0; r < rows_; ++r) ++counts[i * kMostBins + bins[r * kLanes]];
+    });
+    together.sum(counts, "rows by bin");
+    for (size_t i = 0; i < count; ++i) {
+      const size_t c = first + i;
+      const auto own = std::span(counts).subspan(i * kMostBins, kMostBins);
+      const int likely = static_cast<int>(std::max_element(own.begin(), own.end()) - own.begin());
+      const auto share = static_cast<std::int64_t>(value_bins(c) == 2 ? two_valued_share : kSparseShare);
+      const bool sparse = rows - own[static_cast<size_t>(likely)] <= rows / share;
+      if (sparse && !categorical(c) && likely != value_bins(c)) usual[c] = likely;
+    }
+  }
+  return usual;
+}
+
+// The same where all rows are here: most columns are not worth a full count.
+std::vector<int> BinnedMatrix::usual_alone(Context& context) const {
+  const size_t two_valued_share = this->two_valued_share();
+  std::vector<int> usual(columns(), -1);
   context.parallel_for(columns(), static_cast<double>(rows_ * columns()), [&](size_t c, int) {
     if (categorical(c)) return;
     std::array<Row, kMostBins> counts{};
@@ -251,12 +303,21 @@ void BinnedMatrix::list_sparse(Context& context) {
     if (counts[likely] < some / 2 || likely == static_cast<size_t>(value_bins(c))) return;  // not worth a full count
     for (size_t r = some; r < rows_; ++r) counts[likely] += bins[r * kLanes] == likely;
     const size_t share = value_bins(c) == 2 ? two_valued_share : kSparseShare;
-    if (rows_ - counts[likely] > rows_ / share) return;
-    usual[c] = static_cast<int>(likely);
-    others[c] = rows_ - counts[likely];
+    if (rows_ - counts[likely] <= rows_ / share) usual[c] = static_cast<int>(likely);
   });
+  return usual;
+}
+
+void BinnedMatrix::list_sparse(Context& context) {
+  const std::vector<int> usual = context.together().alone() ? usual_alone(context) : usual_in_parts(context);
   if (std::all_of(usual.begin(), usual.end(), [](int bin) { return bin < 0; })) return fold(context);
   const size_t had = bytes_needed(rows_, dense());
+  std::vector<size_t> others(columns());  // rows that have another bin
+  context.parallel_for(columns(), static_cast<double>(rows_ * columns()), [&](size_t c, int) {
+    if (usual[c] < 0) return;
+    const std::uint8_t* bins = dense_at(c);
+    for (size_t r = 0; r < rows_; ++r) others[c] += bins[r * kLanes] != usual[c];
+  });
   const size_t listed = std::accumulate(others.begin(), others.end(), size_t{0});
   listed_rows_.reserve(listed);  // to grow would take twice the memory for a while
   listed_bins_.reserve(listed);
@@ -290,8 +351,13 @@ BinnedMatrix::BinnedMatrix(const SparseTable& table, Thresholds thresholds, Cont
     : rows_(table.rows()), thresholds_(std::move(thresholds)), has_missing_(thresholds_.columns()) {
   std::vector<bool> is_sparse(table.columns());
   const size_t two_valued = two_valued_share();
+  std::vector<std::int64_t> counts;  // stored values of each column, and all rows
+  for (size_t c = 0; c < table.columns(); ++c) counts.push_back(static_cast<std::int64_t>(table.stored(c)));
+  counts.push_back(static_cast<std::int64_t>(rows_));
+  context.together().sum(counts, "stored values");
   for (size_t c = 0; c < table.columns(); ++c)
-    is_sparse[c] = table.stored(c) <= rows_ / (value_bins(c) == 2 ? two_valued : kSparseShare);
+    is_sparse[c] =
+        counts[c] <= counts.back() / static_cast<std::int64_t>(value_bins(c) == 2 ? two_valued : kSparseShare);
   lay_out(is_sparse);
   allocate(nullptr);
   for (size_t c : sparse_) {

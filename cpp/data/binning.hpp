@@ -9,9 +9,9 @@
 #include "data/sparse.hpp"
 #include "data/summary.hpp"
 #include "data/table.hpp"
-#include "data/types.hpp"
 #include "support/fixed_point.hpp"
 #include "support/threads.hpp"
+#include "support/types.hpp"
 
 namespace frugal {
 
@@ -40,6 +40,9 @@ class ThresholdFinder {
   // `units`: the weight of each row, nullptr: all 1.
   void add(const Table& rows, const std::int64_t* units, Context& context);
   void add(const SparseTable& rows, const std::int64_t* units, Context& context);
+
+  // Takes over what other parts of the table have added.
+  void add_parts(Together& together);
 
   size_t columns() const { return summaries_.size(); }
   void append_to(Thresholds& out, int max_bins, Context& context) const;
@@ -122,6 +125,8 @@ class BinnedMatrix : public Source {
  private:
   void lay_out(const std::vector<bool>& is_sparse);
   void fold(Context& context);
+  std::vector<int> usual_in_parts(Context& context) const;
+  std::vector<int> usual_alone(Context& context) const;
   // A column of two bins is kept sparse where at most one row in so many differs from the rest.
   size_t two_valued_share() const;
   void allocate(Bytes memory);

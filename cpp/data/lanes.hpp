@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "data/types.hpp"
+#include "support/types.hpp"
 
 namespace frugal {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "data/types.hpp"
+#include "support/types.hpp"
 
 namespace frugal {
 

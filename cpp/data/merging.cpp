@@ -141,6 +141,8 @@ std::unique_ptr<MergedRows> merge_equal_rows(const BinnedMatrix& X, const Target
   for (std::int64_t r : standing) merged->y.push_back(target.y[static_cast<size_t>(r)]);
   for (size_t at = 0; at < raw.size(); at += n)
     for (std::int64_t r : standing) merged->raw.push_back(raw[at + static_cast<size_t>(r)]);
+  merged->weights.weighted = true;
+  merged->weights.rows = static_cast<std::int64_t>(standing.size());
   merged->weights.shift = target.weights->shift;
   merged->weights.total = target.weights->total;
   merged->weights.units.resize(standing.size());

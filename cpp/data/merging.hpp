@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "data/binning.hpp"
-#include "loss/losses.hpp"
+#include "data/target.hpp"
 
 namespace frugal {
 

@@ -2,7 +2,7 @@
 // time.
 #pragma once
 
-#include "data/types.hpp"
+#include "support/types.hpp"
 
 namespace frugal {
 

@@ -125,10 +125,15 @@ void Summary::coarsen() {
   size_t left = cells_.size();
   int more = 0;
   while (left > most_) left -= pairs_parted_by[static_cast<size_t>(++more)];
-  left_out_ += more;
+  leave_out(more);
+}
+
+void Summary::leave_out(int bits) {
+  if (bits == 0) return;
+  left_out_ += bits;
   std::vector<Cell> coarse;
   for (const Cell& c : cells_) {
-    const std::uint64_t key = more < 64 ? c.key >> more : 0;
+    const std::uint64_t key = bits < 64 ? c.key >> bits : 0;
     if (!coarse.empty() && coarse.back().key == key) {
       coarse.back().high = c.high;
       coarse.back().mass += c.mass;
@@ -137,6 +142,29 @@ void Summary::coarsen() {
     }
   }
   cells_ = std::move(coarse);
+}
+
+std::vector<std::int64_t> Summary::packed() const {
+  std::vector<std::int64_t> out{left_out_};
+  for (const Cell& c : cells_) {
+    out.push_back(std::bit_cast<std::int64_t>(c.key));
+    out.push_back(std::bit_cast<std::int64_t>(c.low));
+    out.push_back(std::bit_cast<std::int64_t>(c.high));
+    out.push_back(c.mass);
+  }
+  return out;
+}
+
+void Summary::add_packed(std::span<const std::int64_t> packed) {
+  Summary other(most_);
+  other.left_out_ = static_cast<int>(packed[0]);
+  for (size_t i = 1; i + 3 < packed.size(); i += 4)
+    other.cells_.push_back({std::bit_cast<std::uint64_t>(packed[i]), std::bit_cast<double>(packed[i + 1]),
+                            std::bit_cast<double>(packed[i + 2]), packed[i + 3]});
+  const int most = std::max(left_out_, other.left_out_);
+  leave_out(most - left_out_);
+  other.leave_out(most - other.left_out_);
+  merge(other.cells_);
 }
 
 // Indices of the last cell of every bin but the last. A cell heavier than a bin stands alone, and the others share the

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "data/types.hpp"
+#include "support/types.hpp"
 
 namespace frugal {
 
@@ -23,6 +23,10 @@ class Summary {
   void add(std::span<const double> values, const std::int64_t* units, Spare& spare);
   void add(double value, std::int64_t mass);
 
+  // What other parts of a table know of the same column, as numbers to be sent, and taken over.
+  std::vector<std::int64_t> packed() const;
+  void add_packed(std::span<const std::int64_t> packed);
+
   // Thresholds between bins: one bin for each value where at most `max_bins` are seen, else of about equal weight.
   std::vector<double> cuts(int max_bins) const;
 
@@ -34,6 +38,7 @@ class Summary {
   };
   void merge(const std::vector<Cell>& more);
   void coarsen();
+  void leave_out(int bits);
   std::vector<size_t> equal_weight_bins(int max_bins) const;
 
   size_t most_;

@@ -4,27 +4,22 @@
 #include <functional>
 #include <vector>
 
-#include "data/binning.hpp"
-#include "loss/losses.hpp"
+#include "data/params.hpp"
+#include "engine/engine.hpp"
+#include "grow/offered.hpp"
 #include "price/ledger.hpp"
 #include "support/threads.hpp"
 #include "tree/tree.hpp"
 
 namespace frugal {
 
-// A table in bins with what is to be predicted.
-struct Sample {
-  const BinnedMatrix& X;
-  Target target;
-};
-
-// What an earlier fit left behind, for boosting to go on from.
+// What an earlier fit left behind, for boosting to go on from. The engine has its raw predictions.
 struct Progress {
   int iterations = 0;
   std::vector<double> start;  // raw start values; empty: a new fit
   std::vector<Purchase> purchases;
-  std::vector<double> raw, validation_raw;  // raw predictions so far, output after output
-  std::vector<double> validation_losses;    // of the start and every iteration; empty: not known
+  std::vector<double> validation_losses;  // of the start and every iteration; empty: not known
+  DrawState draw;
 };
 
 // The state after so many iterations; the first record is the start value alone.
@@ -47,13 +42,14 @@ struct Boosted {
   double mu_max = 0.0;                   // in the unit given; only for a new fit
   int iterations = 0, best_iteration = 0;
   Ending ending = Ending::max_iter;
+  DrawState draw;  // for a fit that goes on from this one
 };
 
 using Observer = std::function<void(const Record&)>;
 
 // Grows trees until max_iter, until nothing pays any more, or until the validation loss stops falling.
 // `ledger` is charged for what is bought.
-Boosted boost(const Sample& train, const Sample* validation, Loss& loss, Ledger ledger, const Params& params,
-              const Progress& from, const Observer& observer, Context& context);
+Boosted boost(Engine& engine, Ledger ledger, const Params& params, const Progress& from, const Observer& observer,
+              Context& context);
 
 }  // namespace frugal

@@ -3,43 +3,34 @@
 #include <algorithm>
 #include <tuple>
 
+#include "support/fixed_point.hpp"
+
 namespace frugal {
 
-Grower::Grower(const BinnedMatrix& X, const Weights& weights, size_t outputs, const Params& params, Ledger& ledger,
-               double mu)
-    : X_(X),
-      weights_(weights),
-      params_(params),
-      ledger_(ledger),
-      mu_(mu),
-      search_(X, weights, outputs, params, ledger, mu),
-      partition_(X.rows(), outputs),
-      leaves_(outputs) {}
+double Grower::weight_of(const NodeSums& node) const {
+  return scaled(static_cast<double>(node.weight), -engine_.table().weight_shift);
+}
 
-Level Grower::roots(std::vector<Tree>& trees, AllGradients gradients) const {
-  Level level;
+std::vector<Node> Grower::roots(std::vector<GrownTree>& trees) const {
+  std::vector<Node> level;
   for (size_t k = 0; k < trees.size(); ++k) {
-    OpenNode node;
-    node.output = static_cast<int>(k);
-    node.end = static_cast<Row>(X_.rows());
-    node.gradient = gradients[k].total;
-    node.weight = weights_.total;
-    node.id = trees[k].add(scaled(static_cast<double>(node.weight), -weights_.shift));
-    level.nodes.push_back(node);
-    level.pairs.push_back({node, OpenNode{}, search_.can_split(node) ? node.output : -1, -1, node, {}, {}});
+    Node node;
+    node.output = k;
+    node.sums = {engine_.table().rows, engine_.table().weight, engine_.gradients(k).total, 0};
+    node.id = trees[k].tree.add(weight_of(node.sums));
+    level.push_back(node);
   }
   return level;
 }
 
-Grower::Offer Grower::best_offer(int node) const {
-  Offer best{-kInfinity, 0.0, -1, node, false, {}};
+Grower::Offer Grower::best_offer(size_t node) const {
+  Offer best{-kInfinity, 0.0, kNone, node, false, {}};
   for (const Candidate& candidate : search_.candidates(node)) {
-    const auto c = static_cast<size_t>(candidate.column);
+    const size_t c = candidate.column;
     if (!ledger_.can_buy(c)) continue;
-    const double price = ledger_.price(c), gain = candidate.split.gain;
-    const double net = price > 0 ? gain - mu_ * price : gain;  // mu may be infinite
-    const Offer offer{net, price, candidate.column, node, ledger_.owned(c), candidate.split};
-    if (best.column < 0 || better(offer, best)) best = offer;
+    const Offer offer{
+        worth_.net(c, candidate.split.gain), ledger_.price(c), c, node, ledger_.owned(c), candidate.split};
+    if (best.column == kNone || better(offer, best)) best = offer;
   }
   return best;
 }
@@ -58,7 +49,7 @@ bool Grower::equal(const Offer& a, const Offer& b) {
 }
 
 bool Grower::pays(const Offer& offer) const {
-  return offer.column >= 0 && (params_.stop == Stop::never || offer.net > 0);
+  return offer.column != kNone && (params_.stop == Stop::never || offer.net > 0);
 }
 
 // Offers of the open nodes, best first; those of nodes that have none yet come last.
@@ -69,14 +60,15 @@ void Grower::rank(std::vector<Offer>& open) const {
 
 // Takes out the offers of other trees that are equal to the best one, one of each tree: they are made with it. If they
 // had to wait until prices have changed, which class comes first would decide.
-std::vector<Grower::Offer> Grower::take_equal(const Level& level, const Offer& made, std::vector<Offer>& open) {
-  auto output_of = [&](const Offer& o) { return level.nodes[static_cast<size_t>(o.node)].output; };
-  std::vector<int> outputs{output_of(made)};
+std::vector<Grower::Offer> Grower::take_equal(std::span<const Node> level, const Offer& made,
+                                              std::vector<Offer>& open) {
+  std::vector<size_t> outputs{level[made.node].output};
   std::vector<Offer> taken;
   auto end = std::find_if_not(open.begin(), open.end(), [&](const Offer& o) { return equal(o, made); });
   auto kept = std::remove_if(open.begin(), end, [&](const Offer& o) {
-    if (std::find(outputs.begin(), outputs.end(), output_of(o)) != outputs.end()) return false;
-    outputs.push_back(output_of(o));
+    const size_t output = level[o.node].output;
+    if (std::find(outputs.begin(), outputs.end(), output) != outputs.end()) return false;
+    outputs.push_back(output);
     taken.push_back(o);
     return true;
   });
@@ -86,9 +78,9 @@ std::vector<Grower::Offer> Grower::take_equal(const Level& level, const Offer& m
 
 // The splits of one level. The node with the best offer goes first; a purchase changes prices, so every node
 // still open is then judged anew, always from raw gains.
-std::vector<Grower::Offer> Grower::choose(const Level& level, Context& context) {
-  std::vector<Offer> open(level.nodes.size()), chosen;
-  for (size_t i = 0; i < open.size(); ++i) open[i].node = static_cast<int>(i);
+std::vector<Grower::Offer> Grower::choose(std::span<const Node> level) {
+  std::vector<Offer> open(level.size()), chosen;
+  for (size_t i = 0; i < open.size(); ++i) open[i].node = i;
   rank(open);
   size_t next = 0;
   while (next < open.size() && pays(open[next])) {
@@ -97,10 +89,10 @@ std::vector<Grower::Offer> Grower::choose(const Level& level, Context& context) 
     if (made.owned) continue;
     open.erase(open.begin(), open.begin() + static_cast<std::ptrdiff_t>(next));
     for (const Offer& other : take_equal(level, made, open)) chosen.push_back(other);
-    ledger_.buy(static_cast<size_t>(made.column), made.split.gain);
-    std::vector<int> still_open;
+    ledger_.buy(made.column, made.split.gain);
+    std::vector<size_t> still_open;
     for (const Offer& offer : open) still_open.push_back(offer.node);
-    search_.bought(static_cast<size_t>(made.column), still_open, context);
+    search_.bought(made.column, still_open);
     rank(open);
     next = 0;
   }
@@ -109,140 +101,105 @@ std::vector<Grower::Offer> Grower::choose(const Level& level, Context& context) 
 }
 
 // Which bins go left.
-ChosenSplit Grower::described(const OpenNode& node, const Offer& offer) const {
-  const ColumnSplit& best = offer.split;
-  const auto column = static_cast<size_t>(offer.column);
-  const auto bins = static_cast<size_t>(X_.value_bins(column));
-  ChosenSplit split;
-  split.node = node;
-  split.column = offer.column;
-  split.bin = best.bin;
-  split.missing_bin = static_cast<int>(bins);
-  split.missing_left = best.missing == MissingSide::left;
-  split.listed = X_.categorical(column);
-  if (split.listed) {
-    const LevelGroups levels = search_.levels_of(node, column);
-    for (size_t b = 0; b < bins; ++b) {
-      split.no_rows[b] = levels.group_of_bin[b] < 0;
-      split.goes_left[b] = split.no_rows[b] ? split.missing_left : levels.group_of_bin[b] <= split.bin;
-    }
-    if (bins < split.goes_left.size()) split.goes_left[bins] = split.missing_left;
+Grower::Choice Grower::described(const Offer& offer) {
+  const ColumnFacts& column = engine_.table().columns[offer.column];
+  const auto bins = static_cast<size_t>(column.bins);
+  Choice choice;
+  SplitRule& rule = choice.rule;
+  rule.node = offer.node;
+  rule.column = offer.column;
+  rule.bin = offer.split.bin;
+  rule.missing_bin = column.bins;
+  rule.missing_left = offer.split.missing == MissingSide::left;
+  rule.listed = column.categorical;
+  if (!rule.listed) return choice;
+  const double min_weight = scaled(params_.min_samples_leaf, engine_.table().weight_shift);
+  const LevelGroups levels(engine_.cells(offer.node, offer.column).data(), column.bins, min_weight);
+  for (size_t b = 0; b < bins; ++b) {
+    choice.no_rows[b] = levels.group_of_bin[b] < 0;
+    rule.goes_left[b] = choice.no_rows[b] ? rule.missing_left : levels.group_of_bin[b] <= rule.bin;
   }
-  return split;
+  if (bins < rule.goes_left.size()) rule.goes_left[bins] = rule.missing_left;
+  return choice;
 }
 
-std::vector<ChosenSplit> Grower::part(const Level& level, const std::vector<Offer>& chosen, Context& context) {
-  std::vector<ChosenSplit> splits;
-  for (const Offer& offer : chosen) splits.push_back(described(level.nodes[static_cast<size_t>(offer.node)], offer));
-  const RowPartition::Bins bins = [&](const ChosenSplit& split, std::span<const Row> rows, std::uint8_t* out) {
-    search_.gather(static_cast<size_t>(split.column), rows, out);
-  };
-  partition_.split(splits, bins, weights_, context);
-  std::vector<int> nodes;
-  for (const Offer& offer : chosen) nodes.push_back(offer.node);
-  search_.split(splits, nodes, context);
-  for (size_t i = 0; i < splits.size(); ++i) {
-    if (chosen[i].split.missing != MissingSide::unseen) continue;
-    splits[i].missing_left = splits[i].left.weight >= splits[i].right.weight;  // nothing learned: the heavier side
-  }
-  return splits;
-}
-
-void Grower::write(ChosenSplit& split, double gain, Tree& tree) const {
-  const auto cuts = X_.thresholds().of(static_cast<size_t>(split.column));
-  const auto bin = static_cast<size_t>(split.bin);
-  const auto id = static_cast<size_t>(split.node.id);
-  tree.feature[id] = split.column;
-  tree.bin[id] = split.bin;
-  if (X_.categorical(static_cast<size_t>(split.column))) {
+void Grower::write(const Choice& choice, const Offer& offer, std::span<Node> children, size_t id, Tree& tree) const {
+  const auto cuts = engine_.table().thresholds->of(offer.column);
+  const auto bin = static_cast<size_t>(choice.rule.bin);
+  const bool heavier_left = children[0].sums.weight >= children[1].sums.weight;
+  const bool missing_left = offer.split.missing == MissingSide::unseen ? heavier_left  // nothing learned
+                                                                       : choice.rule.missing_left;
+  tree.feature[id] = static_cast<std::int32_t>(offer.column);
+  tree.bin[id] = choice.rule.bin;
+  if (choice.rule.listed) {
     tree.level_set[id] =
         tree.add_set(cuts.size() + 1, [&](size_t b) {  // a level that no row of the node has: as missing values
-          return split.no_rows[b] ? split.missing_left : split.goes_left[b];
+          return choice.no_rows[b] ? missing_left : choice.rule.goes_left[b];
         });
   } else {
     tree.threshold[id] = bin < cuts.size() ? cuts[bin] : kInfinity;  // beyond the last: all that is not missing
   }
-  tree.missing_left[id] = split.missing_left;
-  tree.gain[id] = gain;
-  split.left.id = tree.add(scaled(static_cast<double>(split.left.weight), -weights_.shift));
-  split.right.id = tree.add(scaled(static_cast<double>(split.right.weight), -weights_.shift));
-  tree.left[id] = split.left.id;
+  tree.missing_left[id] = missing_left;
+  tree.gain[id] = offer.split.gain;
+  for (Node& child : children) child.id = tree.add(weight_of(child.sums));
+  tree.left[id] = static_cast<std::int32_t>(children[0].id);
 }
 
-Level Grower::children(const Level& level, const std::vector<Offer>& chosen,
-                       const std::vector<ChosenSplit>& splits) const {
-  std::vector<int> owned(level.nodes.size(), -1), all(level.nodes.size(), -1);
-  for (const auto& pair : level.pairs) {
-    auto keep = [&](int slot, int of_owned, int of_all) {
-      if (slot < 0) return;
-      owned[static_cast<size_t>(slot)] = of_owned;
-      all[static_cast<size_t>(slot)] = of_all;
-    };
-    keep(pair.small_slot, pair.owned.small, pair.all.small);
-    keep(pair.large_slot, pair.owned.large, pair.all.large);
+// Makes the splits that were chosen; all other nodes are leaves. Returns the next level.
+std::vector<Node> Grower::split(std::span<const Node> level, std::span<const Offer> chosen,
+                                std::vector<GrownTree>& trees) {
+  std::vector<Choice> choices;
+  std::vector<SplitRule> rules;
+  for (const Offer& offer : chosen) {
+    choices.push_back(described(offer));
+    rules.push_back(choices.back().rule);
   }
-  Level next;
-  for (size_t i = 0; i < splits.size(); ++i) {
-    const ChosenSplit& split = splits[i];
-    auto slot = [&](const OpenNode& node) {
-      next.nodes.push_back(node);
-      return search_.can_split(node) ? static_cast<int>(next.nodes.size()) - 1 : -1;
-    };
-    const int left = slot(split.left), right = slot(split.right);
-    const bool left_small = split.left.rows() <= split.right.rows();
-    Siblings pair = left_small ? Siblings{split.left, split.right, left, right, {}, {}, {}}
-                               : Siblings{split.right, split.left, right, left, {}, {}, {}};
-    const auto parent = static_cast<size_t>(chosen[i].node);
-    pair.parent = level.nodes[parent];
-    pair.owned.parent = owned[parent];
-    pair.all.parent = all[parent];
-    next.pairs.push_back(pair);
+  std::vector<size_t> leaves;
+  for (size_t n = 0, next = 0; n < level.size(); ++n) {
+    if (next < chosen.size() && chosen[next].node == n) {
+      ++next;
+      continue;
+    }
+    leaves.push_back(n);
+    trees[level[n].output].leaves.push_back(level[n].id);
+  }
+  const std::vector<NodeSums> sums = engine_.split(rules, leaves);
+  std::vector<Node> next;
+  for (size_t i = 0; i < chosen.size(); ++i) {
+    const Node& node = level[chosen[i].node];
+    for (size_t side = 0; side < 2; ++side) next.push_back({node.output, 0, sums[2 * i + side]});
+    write(choices[i], chosen[i], std::span(next).last(2), node.id, trees[node.output].tree);
   }
   return next;
 }
 
 void Grower::raise(std::vector<double>& root_gains, size_t roots) const {
   for (size_t i = 0; i < roots; ++i)
-    for (const Candidate& found : search_.candidates(static_cast<int>(i))) {
-      double& most = root_gains[static_cast<size_t>(found.column)];
-      most = std::max(most, found.split.gain);
-    }
+    for (const Candidate& found : search_.candidates(i))
+      root_gains[found.column] = std::max(root_gains[found.column], found.split.gain);
 }
 
-void Grower::look(AllGradients gradients, Context& context, std::vector<double>& root_gains) {
-  std::vector<Tree> trees(gradients.size());
-  partition_.reset(context);
-  search_.begin_trees(partition_, gradients, context);
-  Level level = roots(trees, gradients);
-  search_.level(level, false, true, context);
-  raise(root_gains, level.nodes.size());
+void Grower::look(std::vector<double>& root_gains) {
+  std::vector<GrownTree> trees(engine_.outputs());
+  search_.begin_trees();
+  std::vector<Node> level = roots(trees);
+  search_.level(level, true, false, true);
+  raise(root_gains, level.size());
 }
 
-std::vector<Tree> Grower::grow(AllGradients gradients, Context& context, std::vector<double>* root_gains) {
-  std::vector<Tree> trees(gradients.size());
-  for (auto& leaves : leaves_) leaves.clear();
-  partition_.reset(context);
-  search_.begin_trees(partition_, gradients, context);
-  Level level = roots(trees, gradients);
-  for (int depth = 0; !level.nodes.empty(); ++depth) {
+std::vector<GrownTree> Grower::grow(std::vector<double>* root_gains) {
+  std::vector<GrownTree> trees(engine_.outputs());
+  search_.begin_trees();
+  std::vector<Node> level = roots(trees);
+  for (int depth = 0; !level.empty(); ++depth) {
     std::vector<Offer> chosen;
     if (depth < params_.max_depth) {
       const bool everything = depth == 0 && root_gains;
-      search_.level(level, depth + 1 < params_.max_depth, everything, context);
-      if (everything) raise(*root_gains, level.nodes.size());
-      chosen = choose(level, context);
+      search_.level(level, depth == 0, depth + 1 < params_.max_depth, everything);
+      if (everything) raise(*root_gains, level.size());
+      chosen = choose(level);
     }
-    std::vector<ChosenSplit> splits = part(level, chosen, context);
-    for (size_t i = 0, next = 0; i < level.nodes.size(); ++i) {
-      const auto output = static_cast<size_t>(level.nodes[i].output);
-      if (next < chosen.size() && chosen[next].node == static_cast<int>(i)) {
-        write(splits[next], chosen[next].split.gain, trees[output]);
-        ++next;
-      } else {
-        leaves_[output].push_back({level.nodes[i].id, level.nodes[i]});
-      }
-    }
-    level = children(level, chosen, splits);
+    level = split(level, chosen, trees);
   }
   return trees;
 }

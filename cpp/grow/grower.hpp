@@ -11,60 +11,65 @@
 
 namespace frugal {
 
-// A leaf of the grown tree and the rows in it.
-struct Leaf {
-  int node;
-  OpenNode rows;
+// A tree and its leaves, in the order in which the engine knows them.
+struct GrownTree {
+  Tree tree;
+  std::vector<size_t> leaves;
 };
 
 class Grower {
  public:
-  Grower(const BinnedMatrix& X, const Weights& weights, size_t outputs, const Params& params, Ledger& ledger,
-         double mu);
+  Grower(Engine& engine, const Params& params, Ledger& ledger, double mu, const DrawState& from, Context& context)
+      : engine_(engine),
+        params_(params),
+        ledger_(ledger),
+        worth_(params, ledger, mu),
+        search_(engine, params, ledger, mu, from, context) {}
 
-  // `root_gains`, where given, is raised to the best raw gain of every column at any root.
-  std::vector<Tree> grow(AllGradients gradients, Context& context, std::vector<double>* root_gains = nullptr);
+  // On the gradients that the engine has derived last. `root_gains`, where given, is raised to the best raw gain of
+  // every column at any root.
+  std::vector<GrownTree> grow(std::vector<double>* root_gains = nullptr);
 
   // The root gains alone: nothing is split or bought.
-  void look(AllGradients gradients, Context& context, std::vector<double>& root_gains);
+  void look(std::vector<double>& root_gains);
 
   bool looked_at_all() const { return search_.looked_at_all(); }
   void look_at_all(bool wanted) { search_.look_at_all(wanted); }
-
-  std::span<const Leaf> leaves(int output) const { return leaves_[static_cast<size_t>(output)]; }  // of its last tree
-  const RowPartition& partition() const { return partition_; }
+  const DrawState& draw_state() const { return search_.draw_state(); }
 
  private:
   // The best that a node could do now: one column's split at that column's price.
   struct Offer {
     double net, price;
-    int column, node;  // column -1: no split is allowed
+    size_t column, node;  // column kNone: no split is allowed
     bool owned;
     ColumnSplit split;
   };
+  // A split as it is written down.
+  struct Choice {
+    SplitRule rule;
+    std::array<bool, kMostBins> no_rows{};  // levels that no row of the node has
+  };
 
-  Level roots(std::vector<Tree>& trees, AllGradients gradients) const;
+  std::vector<Node> roots(std::vector<GrownTree>& trees) const;
   void raise(std::vector<double>& root_gains, size_t roots) const;
-  Offer best_offer(int node) const;
+  Offer best_offer(size_t node) const;
   static bool better(const Offer& a, const Offer& b);
   static bool equal(const Offer& a, const Offer& b);
-  static std::vector<Offer> take_equal(const Level& level, const Offer& made, std::vector<Offer>& open);
+  static std::vector<Offer> take_equal(std::span<const Node> level, const Offer& made, std::vector<Offer>& open);
   bool pays(const Offer& offer) const;
   void rank(std::vector<Offer>& open) const;
-  std::vector<Offer> choose(const Level& level, Context& context);
-  std::vector<ChosenSplit> part(const Level& level, const std::vector<Offer>& chosen, Context& context);
-  ChosenSplit described(const OpenNode& node, const Offer& offer) const;
-  void write(ChosenSplit& split, double gain, Tree& tree) const;
-  Level children(const Level& level, const std::vector<Offer>& chosen, const std::vector<ChosenSplit>& splits) const;
+  std::vector<Offer> choose(std::span<const Node> level);
+  Choice described(const Offer& offer);
+  std::vector<Node> split(std::span<const Node> level, std::span<const Offer> chosen, std::vector<GrownTree>& trees);
+  void write(const Choice& choice, const Offer& offer, std::span<Node> children, size_t id, Tree& tree) const;
+  double weight_of(const NodeSums& node) const;
 
-  const BinnedMatrix& X_;
-  const Weights& weights_;
+  Engine& engine_;
   const Params& params_;
   Ledger& ledger_;
-  double mu_;
+  Worth worth_;
   Search search_;
-  RowPartition partition_;
-  std::vector<std::vector<Leaf>> leaves_;  // by output
 };
 
 }  // namespace frugal

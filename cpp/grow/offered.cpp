@@ -24,27 +24,28 @@ double uniform(std::uint64_t seed, std::uint64_t tree, std::uint64_t draw) {
 
 }  // namespace
 
-Offered::Offered(const BinnedMatrix& X, double share, std::uint64_t seed, std::span<const size_t> sparse)
-    : X_(X), wanted_(count_of(share, X.columns())), seed_(seed) {
+Offered::Offered(size_t columns, double share, std::uint64_t seed, std::vector<size_t> candidates,
+                 const DrawState& from, std::span<const size_t> purchases)
+    : wanted_(count_of(share, columns)), seed_(seed), candidates_(std::move(candidates)), state_(from) {
   if (!sampling()) return;
-  for (size_t p = 0; p < X.dense(); ++p)
-    if (X.cells(X.dense_column(p)) > 1) candidates_.push_back(X.dense_column(p));
-  for (size_t s : sparse) candidates_.push_back(X.sparse_column(s));
-  std::sort(candidates_.begin(), candidates_.end());
-  gain_.resize(X.columns());
-  lanes_.rows = X.rows();
+  if (state_.gains.size() != columns) state_ = {from.iterations, 0, 0, from.look_at_all, std::vector<double>(columns)};
+  if (state_.last_look == 0) return;
+  std::vector<std::uint8_t> taken(columns);
+  for (size_t f : purchases.first(std::min(state_.bought_then, purchases.size()))) taken[f] = 1;
+  add_up(taken);
 }
 
 // All columns are looked at in the first trees, some iterations after a purchase, which may have made others worthless,
 // and now and then.
 void Offered::begin_trees(size_t bought) {
-  ++iterations_;
-  const std::uint64_t since = iterations_ - last_look_;
-  all_at_root_ = asked_ || last_look_ == 0 || since >= kLookAtAll || (since >= kLookAgain && bought > bought_then_);
+  ++state_.iterations;
+  const std::uint64_t since = state_.iterations - state_.last_look;
+  all_at_root_ = state_.look_at_all || state_.last_look == 0 || since >= kLookAtAll ||
+                 (since >= kLookAgain && bought > state_.bought_then);
   if (!all_at_root_) return;
-  last_look_ = iterations_;
-  bought_then_ = bought;
-  std::fill(gain_.begin(), gain_.end(), 0.0);
+  state_.last_look = state_.iterations;
+  state_.bought_then = bought;
+  std::fill(state_.gains.begin(), state_.gains.end(), 0.0);
 }
 
 // The columns of the largest gains are certain, half of what is wanted. The others have chances in proportion to gains,
@@ -56,17 +57,19 @@ void Offered::add_up(std::span<const std::uint8_t> taken) {
   certain_ = left;
   const size_t certain = std::min(left.size(), wanted_ / 2);
   std::nth_element(certain_.begin(), certain_.begin() + static_cast<std::ptrdiff_t>(certain), certain_.end(),
-                   [&](size_t a, size_t b) { return gain_[a] != gain_[b] ? gain_[a] > gain_[b] : a < b; });
+                   [&](size_t a, size_t b) {
+                     return state_.gains[a] != state_.gains[b] ? state_.gains[a] > state_.gains[b] : a < b;
+                   });
   certain_.resize(certain);
   std::sort(certain_.begin(), certain_.end());
   open_.clear();
   std::set_difference(left.begin(), left.end(), certain_.begin(), certain_.end(), std::back_inserter(open_));
   double sum = 0.0;
-  for (size_t c : open_) sum += gain_[c];
+  for (size_t c : open_) sum += state_.gains[c];
   const double least = sum > 0 ? 0.25 * sum / static_cast<double>(open_.size()) : 1.0;
   until_.clear();
   double total = 0.0;
-  for (size_t c : open_) until_.push_back(total += gain_[c] + least);
+  for (size_t c : open_) until_.push_back(total += state_.gains[c] + least);
 }
 
 // All chances together are cut into as many equal stretches as columns are still wanted, and a point is drawn in each:
@@ -77,7 +80,7 @@ std::vector<size_t> Offered::drawn() const {
   const double stretch = until_.empty() || wanted == 0 ? 0.0 : until_.back() / static_cast<double>(wanted);
   size_t at = 0;
   for (size_t i = 0; i < wanted; ++i) {
-    const double point = (static_cast<double>(i) + uniform(seed_, iterations_, i)) * stretch;
+    const double point = (static_cast<double>(i) + uniform(seed_, state_.iterations, i)) * stretch;
     while (at < until_.size() && !(point < until_[at])) ++at;
     if (at == until_.size()) break;
     if (hit.empty() || hit.back() != open_[at]) hit.push_back(open_[at]);
@@ -86,28 +89,9 @@ std::vector<size_t> Offered::drawn() const {
   return all;
 }
 
-void Offered::draw(std::span<const std::uint8_t> taken, Context& context) {
+std::vector<size_t> Offered::draw(std::span<const std::uint8_t> taken) {
   if (all_at_root_) add_up(taken);
-  lanes_.columns.clear();
-  lanes_.groups.clear();
-  sparse_.clear();
-  for (size_t c : drawn()) {
-    if (X_.place(c) >= 0) {
-      lanes_.columns.push_back(c);
-    } else {
-      sparse_.push_back(static_cast<size_t>(~X_.place(c)));
-    }
-  }
-  const size_t groups = (lanes_.places() + kLanes - 1) / kLanes, n = X_.rows();
-  if (groups * kLanes * n > bytes_) {
-    bytes_ = groups * kLanes * n;
-    memory_ = std::make_unique<std::uint8_t[]>(bytes_);
-  }
-  for (size_t g = 0; g < groups; ++g) lanes_.groups.push_back(memory_.get() + g * kLanes * n);
-  context.parallel_for(groups, static_cast<double>(lanes_.places() * n), [&](size_t g, int) {
-    for (size_t p = g * kLanes; p < std::min(lanes_.places(), (g + 1) * kLanes); ++p)
-      X_.copy(lanes_.columns[p], 0, n, memory_.get() + g * kLanes * n + p % kLanes, kLanes);
-  });
+  return drawn();
 }
 
 }  // namespace frugal

@@ -7,18 +7,26 @@
 #pragma once
 
 #include <algorithm>
-#include <memory>
 #include <vector>
 
-#include "data/binning.hpp"
-#include "data/lanes.hpp"
+#include "engine/engine.hpp"
 
 namespace frugal {
 
+// What a continued fit must know to draw as one long fit would.
+struct DrawState {
+  std::uint64_t iterations = 0, last_look = 0;  // trees so far, and when all columns were last looked at; 0: never
+  size_t bought_then = 0;                       // features that were owned then
+  bool look_at_all = false;                     // the next trees shall
+  std::vector<double> gains;                    // of every column, at that look
+};
+
 class Offered {
  public:
-  // `share` of the columns; negative: as many as seem enough. `sparse`: numbers of the sparse columns worth a search.
-  Offered(const BinnedMatrix& X, double share, std::uint64_t seed, std::span<const size_t> sparse);
+  // `share` of the columns; negative: as many as seem enough. `candidates`: columns that can be split at all,
+  // ascending. `purchases`: what a fit to go on from has bought, in order.
+  Offered(size_t columns, double share, std::uint64_t seed, std::vector<size_t> candidates, const DrawState& from,
+          std::span<const size_t> purchases);
 
   bool sampling() const { return wanted_ > 0; }
 
@@ -26,33 +34,24 @@ class Offered {
   void begin_trees(size_t bought);
   bool all_at_root() const { return all_at_root_; }
   // Whether all trees of the next iteration look at all columns, because those of the last one found nothing.
-  void look_at_all(bool wanted) { asked_ = wanted; }
-  void know(size_t column, double gain) { gain_[column] = std::max(gain_[column], gain); }  // at a root
+  void look_at_all(bool wanted) { state_.look_at_all = wanted; }
+  void know(size_t column, double gain) { state_.gains[column] = std::max(state_.gains[column], gain); }  // at a root
 
-  // Draws the columns of this iteration and packs them; where all were looked at, columns that are `taken` leave the
-  // game.
-  void draw(std::span<const std::uint8_t> taken, Context& context);
-  const Lanes& lanes() const { return lanes_; }
-  std::span<const size_t> sparse() const { return sparse_; }
+  // The columns of this iteration, ascending; where all were looked at, those that are `taken` leave the game.
+  std::vector<size_t> draw(std::span<const std::uint8_t> taken);
+  const DrawState& state() const { return state_; }
 
  private:
   void add_up(std::span<const std::uint8_t> taken);
   std::vector<size_t> drawn() const;
 
-  const BinnedMatrix& X_;
   size_t wanted_;
   std::uint64_t seed_;
-  std::vector<size_t> candidates_;  // columns that can be split at all
-  std::vector<double> gain_;
+  std::vector<size_t> candidates_;
+  DrawState state_;
   std::vector<size_t> certain_, open_;  // candidates that are offered for certain, and those that have a chance
   std::vector<double> until_;           // the chances of all the latter up to one, added up
-  bool all_at_root_ = false, asked_ = false;
-  std::uint64_t iterations_ = 0, last_look_ = 0;
-  size_t bought_then_ = 0;
-  Lanes lanes_;
-  std::unique_ptr<std::uint8_t[]> memory_;
-  size_t bytes_ = 0;
-  std::vector<size_t> sparse_;
+  bool all_at_root_ = false;
 };
 
 }  // namespace frugal

@@ -1,260 +1,319 @@
 #include "grow/search.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 
+#include "support/fixed_point.hpp"
 #include "support/limits.hpp"
 
 namespace frugal {
 namespace {
 
+constexpr size_t kByte = 8;  // columns of a mask
+
 // Prices that are infinite beside any gain leave nothing to compare bounds with.
-bool worth_screening(const BinnedMatrix& X, Screening how, double mu) {
-  const bool large = X.columns() >= kScreenColumns || X.rows() >= kScreenRows;
+bool worth_screening(const TableFacts& table, Screening how, double mu) {
+  const bool large = table.columns.size() >= kScreenColumns || table.rows >= std::int64_t{kScreenRows};
   return std::isfinite(mu) && (how == Screening::exact || (how == Screening::probable && large));
 }
 
-}  // namespace
-
-Search::Search(const BinnedMatrix& X, const Weights& weights, size_t outputs, const Params& params,
-               const Ledger& ledger, double mu)
-    : X_(X),
-      weights_(weights),
-      outputs_(outputs),
-      params_(params),
-      ledger_(ledger),
-      mu_(mu),
-      min_weight_(scaled(params.min_samples_leaf, weights.shift)),
-      screening_(worth_screening(X, params.screening, mu)),
-      rows_(weights),
-      owned_(X),
-      packed_(X.columns()),
-      watched_(X.columns()),
-      owned_search_(X, weights, min_weight_),
-      flat_search_(X, weights, min_weight_),
-      all_search_(X, weights, min_weight_),
-      offered_search_(X, weights, min_weight_),
-      sparse_search_(X, weights, min_weight_),
-      offered_(X, params.new_features, params.seed, sparse_search_.worth_searching()),
-      root_bounds_(X.columns(), weights) {
-  all_search_.use(X.lanes());
-  owned_search_.use(owned_.lanes());
-  flat_search_.use(owned_.flats());
-  if (!apart()) return;
-  for (const Purchase& p : ledger.purchases()) fresh_.push_back(static_cast<size_t>(p.feature));
-  sampling_ = screening_ && params.screening == Screening::probable && !offered_.sampling() && weights.uniform() &&
-              X.dense() > 0 && X.rows() >= kSampleLeastRows;
+// Dense columns that can be split at all, and sparse ones that are worth a search.
+std::vector<size_t> candidates_for_offers(const TableFacts& table, std::span<const size_t> sparse) {
+  std::vector<size_t> out(sparse.begin(), sparse.end());
+  for (size_t c = 0; c < table.columns.size(); ++c)
+    if (!table.columns[c].sparse && table.columns[c].cells() > 1) out.push_back(c);
+  std::sort(out.begin(), out.end());
+  return out;
 }
 
-bool Search::most_groups(const Mask& mask) {
-  const size_t left = mask.size() - static_cast<size_t>(std::count(mask.begin(), mask.end(), 0));
-  return 4 * left > 3 * mask.size();
+std::vector<size_t> features_of(const std::vector<Purchase>& purchases) {
+  std::vector<size_t> out;
+  for (const Purchase& p : purchases) out.push_back(p.feature);
+  return out;
 }
 
-size_t Search::count(const Mask& mask) {
+size_t count(std::span<const std::uint8_t> mask) {
   size_t bits = 0;
   for (std::uint8_t m : mask) bits += static_cast<size_t>(std::popcount(m));
   return bits;
 }
 
-// A column that had to be searched: what it costs lately, in tables a tree.
-void Search::watch(size_t column, size_t rows) {
-  if (offered_.sampling()) return;  // a tree must not buy what was not drawn for it
-  Watched& w = watched_[column];
-  w.cost *= std::pow(kWatchMemory, static_cast<double>(iterations_ - w.iteration));
-  w.iteration = iterations_;
-  w.cost += (1.0 - kWatchMemory) * static_cast<double>(rows) / static_cast<double>(X_.rows() * outputs_);
-  if (w.cost > kWatchCost && !packed_[column]) costly_.push_back(column);
-  if (w.cost > kFlatCost && owned_.flat_place(column) < 0) often_.push_back(column);
+bool is_set(std::span<const std::uint8_t> mask, size_t place) {
+  return (mask[place / kByte] >> (place % kByte)) & 1;
+}
+
+void set(std::span<std::uint8_t> mask, size_t place) {
+  mask[place / kByte] |= static_cast<std::uint8_t>(1u << (place % kByte));
+}
+
+// Columns are searched eight at a time: where most eights have some left, nothing is gained by leaving any out.
+bool most_bytes(std::span<const std::uint8_t> mask) {
+  const auto empty = std::count(mask.begin(), mask.end(), 0);
+  return 4 * (mask.size() - static_cast<size_t>(empty)) > 3 * mask.size();
+}
+
+}  // namespace
+
+Search::Search(Engine& engine, const Params& params, const Ledger& ledger, double mu, const DrawState& from,
+               Context& context)
+    : engine_(engine),
+      params_(params),
+      ledger_(ledger),
+      worth_(params, ledger, mu),
+      context_(context),
+      min_weight_(scaled(params.min_samples_leaf, engine.table().weight_shift)),
+      screening_(worth_screening(engine.table(), params.screening, mu)),
+      packed_(engine.table().columns.size()),
+      often_(packed_.size(), static_cast<double>(engine.table().rows) * static_cast<double>(engine.outputs())),
+      root_bounds_(packed_.size()),
+      sparse_(engine, worth_, min_weight_),
+      offered_(packed_.size(), params.new_features, params.seed,
+               candidates_for_offers(engine.table(), sparse_.worth_searching()), from,
+               features_of(ledger.purchases())) {
+  doubting_ = screening_ && params.screening == Screening::probable && !offered_.sampling() && engine.can_rule_out();
+  if (owned_apart()) fresh_ = features_of(ledger.purchases());
 }
 
 // Columns that were bought, or had to be searched often, are searched with the owned ones from now on.
-void Search::pack(Context& context) {
-  bool more = false;
-  fresh_.insert(fresh_.end(), costly_.begin(), costly_.end());
+void Search::pack() {
+  fresh_.insert(fresh_.end(), often_.costly().begin(), often_.costly().end());
+  std::vector<size_t> more;
   for (size_t c : fresh_) {
     if (packed_[c]) continue;
     packed_[c] = 1;
-    packed_sparse_ = packed_sparse_ || X_.place(c) < 0;
-    owned_.add(c, context);
-    more = true;
+    packed_sparse_ = packed_sparse_ || engine_.table().columns[c].sparse;
+    more.push_back(c);
   }
-  for (size_t c : often_)
-    if (owned_.flats().places() < std::max(kFlatColumns, X_.columns() / 8)) owned_.flatten(c, context);
-  if (more) owned_search_.use(owned_.lanes());
-  if (flat_search_.places() < owned_.flats().places()) flat_search_.use(owned_.flats());
+  engine_.own(more);
+  engine_.expect(often_.frequent());
   fresh_.clear();
-  costly_.clear();
-  often_.clear();
 }
 
-void Search::begin_trees(const RowPartition& partition, AllGradients gradients, Context& context) {
-  partition_ = &partition;
-  gradients_ = gradients;
-  measured_ = false;
+void Search::begin_trees() {
   ++iterations_;
-  if (!apart()) return;
-  pack(context);
+  sparse_.begin_trees();
+  if (owned_apart()) pack();
+  often_.begin_trees();
   if (offered_.sampling()) offered_.begin_trees(ledger_.purchases().size());
-  if (offered_.sampling() && !offered_.all_at_root()) draw(context);
-  if (!screening_) return;
-  root_bounds_.begin_trees(gradients, context);
-  // A sample must earn its keep: on small nodes, or where little is enough, it rules nothing out.
-  if (iterations_ % kTrialTrees == 0 && 2 * left_ > asked_) sampling_ = false;
-  if (!sampling_) sample_.reset();
-  if (sampling_ && !sample_)
-    sample_ = std::make_unique<RowSample>(X_, outputs_, rows_to_sample(X_, gradients[0], params_.seed, context),
-                                          kMissProbability, context);
-  if (sample_) sample_->begin_trees(gradients, context);
+  // Doubts must earn their keep: on small nodes, or where little is enough, nothing is ruled out.
+  if (iterations_ % kTrialTrees == 0 && 2 * left_ > asked_) doubting_ = false;
+  engine_.expect_doubts(doubting_);
+  engine_.begin_trees();
+  if (offered_.sampling() && !offered_.all_at_root()) draw();
+  if (screening_) root_bounds_.begin_trees(engine_);
 }
 
-void Search::draw(Context& context) {
-  offered_.draw(packed_, context);
-  offered_search_.use(offered_.lanes());
+void Search::draw() {
+  std::vector<size_t> dense;
+  offered_sparse_.clear();
+  for (size_t c : offered_.draw(packed_)) (engine_.table().columns[c].sparse ? offered_sparse_ : dense).push_back(c);
+  engine_.offer(dense);
 }
 
-// Sums of all nodes that may be split: the smaller sibling's from its rows, the larger one's from the rest.
-void Search::set_sums(Level& level, Context& context) {
-  for (auto& pair : level.pairs) {
-    if (pair.small_slot < 0 && pair.large_slot < 0) continue;
-    if (pair.large.rows() > 0) {
-      pair.small.gradient = rows_.gradient(pair.small, context);
-      pair.large.gradient = pair.parent.gradient - pair.small.gradient;
-    }
-    if (screening_) {
-      pair.small.squares = rows_.squares(pair.small, context);
-      pair.large.squares = pair.parent.squares - pair.small.squares;
-    }
-    if (pair.small_slot >= 0) level.nodes[static_cast<size_t>(pair.small_slot)] = pair.small;
-    if (pair.large_slot >= 0) level.nodes[static_cast<size_t>(pair.large_slot)] = pair.large;
+void Search::note(size_t node, size_t column, const ColumnSplit& split) {
+  if (split.gain > 0) found_[node].push_back({column, split});
+}
+
+// Returns the nodes that can be split.
+std::vector<size_t> Search::begin_level(std::vector<Node>& nodes) {
+  Mask open(nodes.size());
+  std::vector<size_t> numbers;
+  for (size_t n = 0; n < nodes.size(); ++n) {
+    open[n] = can_split(nodes[n].sums);
+    if (open[n]) numbers.push_back(n);
   }
+  const std::vector<NodeSums> sums = engine_.begin_level(open, screening_);
+  for (size_t n : numbers) nodes[n].sums = sums[n];
+  nodes_ = nodes;
+  found_.assign(nodes.size(), {});
+  complete_.assign(nodes.size(), 0);
+  first_whole_.assign(nodes.size(), 0);
+  return numbers;
 }
 
-void Search::note(int node, size_t column, const ColumnSplit& split) {
-  if (split.gain > 0) found_[static_cast<size_t>(node)].push_back({static_cast<int>(column), split});
-}
-
-void Search::level(Level& level, bool deeper, bool everything, Context& context) {
-  level_ = &level;
-  at_root_ = level.nodes[0].rows() == X_.rows();
-  rows_.begin_level(*partition_, gradients_);
-  found_.assign(level.nodes.size(), {});
-  complete_.assign(level.nodes.size(), 0);
-  std::vector<int> open;
-  for (const auto& pair : level.pairs)
-    for (int slot : {pair.small_slot, pair.large_slot})
-      if (slot >= 0) open.push_back(slot);
-  std::sort(open.begin(), open.end());
-  first_whole_.assign(level.nodes.size(), 0);
-  set_sums(level, context);
+void Search::level(std::vector<Node>& nodes, bool at_root, bool deeper, bool everything) {
+  at_root_ = at_root;
+  const std::vector<size_t> open = begin_level(nodes);
   everything = everything || (at_root_ && offered_.all_at_root());
   sampled_ = offered_.sampling() && !everything;
-  if (apart()) {
-    std::vector<int> rest;
-    for (int node : open) {
-      first_whole_[static_cast<size_t>(node)] = !everything && better_whole(node);
-      if (!first_whole_[static_cast<size_t>(node)]) rest.push_back(node);
+  if (owned_apart()) {
+    std::vector<size_t> rest;
+    for (size_t node : open) {
+      first_whole_[node] = !everything && hopeless_to_prove(node);
+      if (!first_whole_[node]) rest.push_back(node);
     }
-    search_owned(rest, deeper, context);
-    for (size_t column : fresh_) search_column(column, rest, context);
+    search_owned(rest, deeper);
+    for (size_t column : fresh_) search_column(column, rest);
   }
   const bool kept = deeper && (sampled_ || !offered_.sampling());  // the next level may look at other columns
-  search_new(open, kept, everything || !apart() ? Way::everything : Way::with_proofs, context);
-  if (offered_.sampling() && everything) draw(context);
+  search_new(open, kept, everything || !owned_apart() ? Care::everything : Care::with_proofs);
+  if (offered_.sampling() && everything) draw();
 }
 
 // Whether a node is searched as a whole at once: where no proof will help, to search what is owned by itself is in
 // vain.
-bool Search::better_whole(int node) const {
-  const bool fresh_sparse = std::any_of(fresh_.begin(), fresh_.end(), [&](size_t c) { return X_.place(c) < 0; });
-  if (at_root_ || sample_ || packed_sparse_ || fresh_sparse || offered_.sampling()) return false;
-  const Mask mask = possible(node, false);  // nothing is known of what is owned: any gain would do
-  return most_groups(mask);
+bool Search::hopeless_to_prove(size_t node) const {
+  const auto& columns = engine_.table().columns;
+  const bool fresh_sparse = std::any_of(fresh_.begin(), fresh_.end(), [&](size_t c) { return columns[c].sparse; });
+  if (at_root_ || doubting_ || packed_sparse_ || fresh_sparse || offered_.sampling()) return false;
+  return most_bytes(possible(node, false));  // nothing is known of what is owned: any gain would do
 }
 
-void Search::search_owned(std::span<const int> nodes, bool deeper, Context& context) {
-  const size_t places = owned_search_.places(), slots = level_->nodes.size();
-  if (places == 0) return;
-  std::vector<std::uint8_t> wanted(slots);
-  for (int node : nodes) wanted[static_cast<size_t>(node)] = 1;
-  std::vector<ColumnSplit> splits(slots * places);
-  owned_search_.search(level_->pairs, &Siblings::owned, wanted, deeper, rows_, gradients_, splits, context);
-  for (int node : nodes)
-    for (size_t p = 0; p < places; ++p)
-      note(node, owned_search_.column(p), splits[static_cast<size_t>(node) * places + p]);
+void Search::search_owned(std::span<const size_t> nodes, bool deeper) {
+  const auto columns = engine_.columns(Pool::owned);
+  if (columns.empty()) return;
+  Mask wanted(nodes_.size());
+  for (size_t node : nodes) wanted[node] = 1;
+  std::vector<ColumnSplit> splits(nodes_.size() * columns.size());
+  engine_.search(Pool::owned, wanted, deeper, splits);
+  for (size_t node : nodes)
+    for (size_t p = 0; p < columns.size(); ++p) note(node, columns[p], splits[node * columns.size() + p]);
 }
 
 // One column in some nodes.
-void Search::search_column(size_t column, std::span<const int> nodes, Context& context) {
-  if (X_.place(column) >= 0) {
-    const auto place = static_cast<size_t>(X_.place(column));
-    std::vector<GroupSearch::Piece> pieces;
-    const auto wanted = static_cast<std::uint8_t>(1u << (place % kLanes));
-    for (int node : nodes) pieces.push_back({&level_->nodes[static_cast<size_t>(node)], place / kLanes, wanted, {}});
-    all_search_.search_pieces(pieces, rows_, gradients_, context);
-    for (size_t i = 0; i < nodes.size(); ++i) note(nodes[i], column, pieces[i].splits[place % kLanes]);
+void Search::search_column(size_t column, std::span<const size_t> nodes) {
+  if (nodes.empty()) return;
+  const size_t place = engine_.table().columns[column].place;
+  if (place != kNone) {
+    std::vector<Piece> pieces;
+    for (size_t node : nodes) pieces.push_back({node, place / kByte, static_cast<std::uint8_t>(1u << (place % kByte))});
+    engine_.search(Pool::all, pieces);
+    for (const Piece& piece : pieces) note(piece.node, column, piece.splits[place % kByte]);
     return;
   }
-  std::vector<const OpenNode*> wanted(level_->nodes.size(), nullptr);
-  for (int node : nodes) wanted[static_cast<size_t>(node)] = &level_->nodes[static_cast<size_t>(node)];
-  const std::array<size_t, 1> number{static_cast<size_t>(~X_.place(column))};
-  std::vector<ColumnSplit> splits(level_->nodes.size());
-  sparse_search_.search(number, wanted, *partition_, gradients_, splits, context);
-  for (int node : nodes) note(node, column, splits[static_cast<size_t>(node)]);
+  Mask wanted(nodes_.size());
+  for (size_t node : nodes) wanted[node] = 1;
+  std::vector<ColumnSplit> splits(nodes_.size());
+  engine_.search_sparse({&column, 1}, wanted, splits);
+  for (size_t node : nodes) note(node, column, splits[node]);
 }
 
-void Search::bought(size_t column, std::span<const int> open, Context& context) {
-  if (!apart()) return;
+void Search::bought(size_t column, std::span<const size_t> open) {
+  if (!owned_apart()) return;
   if (!packed_[column]) fresh_.push_back(column);
-  std::vector<int> unknown, again;
-  for (int node : open) {
-    if (complete_[static_cast<size_t>(node)]) continue;
-    auto& found = found_[static_cast<size_t>(node)];
-    const auto own = static_cast<int>(column);
+  std::vector<size_t> unknown, again;
+  for (size_t node : open) {
+    if (complete_[node]) continue;
+    const auto& found = found_[node];
     if (!packed_[column] &&
-        std::none_of(found.begin(), found.end(), [&](const Candidate& c) { return c.column == own; }))
+        std::none_of(found.begin(), found.end(), [&](const Candidate& c) { return c.column == column; }))
       unknown.push_back(node);
     again.push_back(node);
   }
-  if (!unknown.empty()) search_column(column, unknown, context);
+  search_column(column, unknown);
   if (!ledger_.something_fell() || again.empty()) return;
-  for (int node : again)
-    std::erase_if(found_[static_cast<size_t>(node)],
-                  [&](const Candidate& c) { return is_new(static_cast<size_t>(c.column)); });
-  search_new(again, false, Way::again, context);
+  for (size_t node : again) std::erase_if(found_[node], [&](const Candidate& c) { return is_new(c.column); });
+  search_new(again, false, Care::again);
 }
 
-void Search::split(std::span<const ChosenSplit> splits, std::span<const int> nodes, Context& context) {
-  if (sample_) sample_->split(splits, nodes, context);
-}
-
-void Search::gather(size_t column, std::span<const Row> rows, std::uint8_t* out) const {
-  if (owned_.flat_place(column) >= 0) {
-    const std::uint8_t* bins = owned_.flats().groups[static_cast<size_t>(owned_.flat_place(column))];
-    if (!rows.empty() && rows.back() - rows.front() + 1 == rows.size()) {
-      std::copy_n(bins + rows.front(), rows.size(), out);
-    } else {
-      for (size_t i = 0; i < rows.size(); ++i) out[i] = bins[rows[i]];
+// The dense columns that may be the best offer of a node.
+Search::Mask Search::possible(size_t node, bool everything) const {
+  const auto columns = engine_.columns(new_pool());
+  const TableFacts& table = engine_.table();
+  Mask alive((columns.size() + kByte - 1) / kByte);
+  const Node& open = nodes_[node];
+  const bool proofs = screening_ && !everything;
+  const double least = worth_.least_gain(found_[node]);
+  const double most = proofs ? most_gain(open.sums, engine_.gradients(open.output), table.weight_shift) : kInfinity;
+  for (size_t p = 0; p < columns.size(); ++p) {
+    const size_t c = columns[p];
+    if (!everything) {
+      if (!is_new(c)) continue;
+      const double limit = worth_.limit(c, least);
+      if (!(most > limit) || (proofs && at_root_ && !(root_bounds_.bound(open.output, c) > limit))) continue;
     }
-  } else {
-    X_.gather(column, rows, out);
+    set(alive, p);
   }
+  return alive;
 }
 
-LevelGroups Search::levels_of(const OpenNode& node, size_t column) const {
-  std::array<std::int64_t, 2 * kMostBins> cells{};
-  const Row* rows = partition_->rows(node);
-  const std::int32_t* q = of(gradients_, node).q.data();
-  std::vector<std::uint8_t> bins(node.rows());
-  gather(column, {rows, node.rows()}, bins.data());
-  for (size_t i = 0; i < node.rows(); ++i) {
-    const std::int64_t unit = weights_.unit(rows[i]);
-    cells[2 * size_t{bins[i]}] += unit * q[rows[i]];
-    cells[2 * size_t{bins[i]} + 1] += unit;
+void Search::rule_out(std::span<const size_t> nodes, bool again, std::vector<Mask>& alive) {
+  const auto columns = engine_.columns(Pool::all);
+  std::vector<Doubt> doubts;
+  for (size_t node : nodes) {
+    Mask& mask = alive[node];
+    if (count(mask) == 0) continue;
+    Doubt doubt{node, kInfinity, kInfinity, again, {}, &mask};
+    const double least = worth_.least_gain(found_[node]);
+    for (size_t p = 0; p < columns.size(); ++p) {
+      doubt.limits.push_back(worth_.limit(columns[p], least));
+      if (is_set(mask, p)) doubt.least = std::min(doubt.least, doubt.limits[p]);
+      if (!ledger_.owned(columns[p])) doubt.lowest = std::min(doubt.lowest, doubt.limits[p]);
+    }
+    asked_ += count(mask);
+    doubts.push_back(std::move(doubt));
   }
-  return LevelGroups(cells.data(), X_.value_bins(column), min_weight_);
+  engine_.rule_out(doubts);
+  for (const Doubt& doubt : doubts) left_ += count(*doubt.alive);
+}
+
+// The exact split of a column at a node.
+void Search::take(size_t node, size_t column, const ColumnSplit& split) {
+  const bool categorical = engine_.table().columns[column].categorical;
+  if (screening_ && at_root_) root_bounds_.know(nodes_[node].output, column, categorical ? split.reach : split.gain);
+  if (offered_.sampling() && at_root_ && !sampled_) offered_.know(column, split.gain);
+  if (!owned_apart() || is_new(column) || first_whole_[node]) note(node, column, split);
+}
+
+// Nodes in which most columns are left are searched as a whole, with histograms that their children can use.
+void Search::search_whole(std::span<const size_t> nodes, const Mask& whole, bool deeper) {
+  const auto columns = engine_.columns(new_pool());
+  std::vector<ColumnSplit> splits(nodes_.size() * columns.size());
+  engine_.search(new_pool(), whole, deeper, splits);
+  for (size_t node : nodes)
+    for (size_t p = 0; p < columns.size() && whole[node]; ++p)
+      take(node, columns[p], splits[node * columns.size() + p]);
+}
+
+// In the others only those columns. A tree must not buy what was not drawn for it: nothing else is kept at hand then.
+void Search::search_some(std::span<const size_t> nodes, const std::vector<Mask>& alive, const Mask& whole) {
+  const auto columns = engine_.columns(new_pool());
+  std::vector<Piece> pieces;
+  for (size_t byte = 0; byte * kByte < columns.size(); ++byte)
+    for (size_t node : nodes)
+      if (!whole[node] && alive[node][byte]) pieces.push_back({node, byte, alive[node][byte]});
+  if (pieces.empty()) return;
+  engine_.search(new_pool(), pieces);
+  for (const Piece& piece : pieces)
+    for (size_t lane = 0; lane < kByte; ++lane) {
+      if (!((piece.wanted >> lane) & 1)) continue;
+      const size_t column = columns[piece.byte * kByte + lane];
+      take(piece.node, column, piece.splits[lane]);
+      if (!offered_.sampling()) often_.note(column, nodes_[piece.node].sums.rows);
+    }
+}
+
+void Search::search_new(std::span<const size_t> nodes, bool deeper, Care care) {
+  const bool everything = care == Care::everything;
+  std::vector<Mask> alive(nodes_.size());
+  for (size_t node : nodes) alive[node] = possible(node, everything);
+  if (doubting_ && !everything) rule_out(nodes, care == Care::again, alive);
+  Mask whole(nodes_.size());
+  for (size_t node : nodes)
+    whole[node] = everything || (care == Care::with_proofs && (first_whole_[node] || most_bytes(alive[node])));
+  if (care != Care::again) search_whole(nodes, whole, deeper);
+  search_some(nodes, alive, whole);
+  search_sparse(nodes, everything);
+  const bool all_sparse = everything || sparse_.worth_searching().empty();
+  for (size_t node : nodes) complete_[node] = whole[node] && all_sparse;
+}
+
+void Search::search_sparse(std::span<const size_t> nodes, bool everything) {
+  const std::vector<size_t>& columns = sampled_ ? offered_sparse_ : sparse_.worth_searching();
+  if (columns.empty()) return;
+  std::vector<double> least(nodes_.size());
+  for (size_t node : nodes) least[node] = worth_.least_gain(found_[node]);
+  const SparseColumns::Question question{
+      columns, nodes_, nodes, least, at_root_ ? &root_bounds_ : nullptr, screening_ && !everything, !everything};
+  const auto left = sparse_.left(question, [&](size_t c) { return is_new(c); }, sampled_, context_);
+  if (left.columns.empty()) return;
+  Mask wanted(nodes_.size());
+  for (size_t node : left.nodes) wanted[node] = 1;
+  std::vector<ColumnSplit> splits(left.columns.size() * nodes_.size());
+  engine_.search_sparse(left.columns, wanted, splits);
+  for (size_t i = 0; i < left.columns.size(); ++i)
+    for (size_t node : left.nodes) take(node, left.columns[i], splits[i * nodes_.size() + node]);
 }
 
 }  // namespace frugal

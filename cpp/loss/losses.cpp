@@ -1,10 +1,12 @@
 #include "loss/losses.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <stdexcept>
 
-#include "engine/cpu/kernels.hpp"
+#include "support/kernels.hpp"
 #include "support/portable_math.hpp"
 
 namespace frugal {
@@ -12,39 +14,40 @@ namespace {
 
 constexpr size_t kBlock = kLossBlock;
 
-double exact_mean(const Target& target) {
-  double largest = kernels().largest_magnitude(target.rows(), target.y.data());
-  const Grid grid(largest, kLeafBits);
+double exact_mean(const Target& target, Context& context) {
+  const double own = kernels().largest_magnitude(target.rows(), target.y.data());
+  const Grid grid(largest_of(context.together(), own, "the largest y"), kLeafBits);
   Wide sum = 0;
   for (size_t i = 0; i < target.rows(); ++i) sum += static_cast<Wide>(target.weights->unit(i)) * grid.at(target.y[i]);
-  return grid.back(sum) / static_cast<double>(target.weights->total);
+  return grid.back(sum_of(context.together(), sum, "y")) / static_cast<double>(target.weights->total);
 }
 
-std::int64_t weight_of_class(const Target& target, double k) {
+std::int64_t weight_of_class(const Target& target, double k, Context& context) {
   std::int64_t sum = 0;
   for (size_t i = 0; i < target.rows(); ++i)
     if (target.y[i] == k) sum += target.weights->unit(i);
-  return sum;
+  return sum_of(context.together(), sum, "the weight of a class");
 }
 
-double quantile_of(const Target& target, std::vector<double> values, double level) {
-  return weighted_quantile(values, target.weights->units, level);
+double quantile_of(const Target& target, std::vector<double> values, double level, Context& context) {
+  Weighted list{std::move(values), target.weights->units};
+  return weighted_quantiles({&list, 1}, level, context)[0];
 }
 
 class LogLoss final : public Loss {
  public:
-  std::vector<double> start(const Target& t, Context&) override {
-    const std::int64_t ones = weight_of_class(t, 1.0), zeros = t.weights->total - ones;
+  std::vector<double> start(const Target& t, Context& context) override {
+    const std::int64_t ones = weight_of_class(t, 1.0, context), zeros = t.weights->total - ones;
     // The larger over the smaller: with the classes swapped, only the sign changes.
     const double odds = static_cast<double>(std::max(ones, zeros)) / static_cast<double>(std::min(ones, zeros));
     return {ones >= zeros ? portable_log(odds) : -portable_log(odds)};
   }
   double mean(const Target& t, const double* raw, Context& context) override {
-    return weighted_mean(t, context, [&](size_t begin, size_t end, double* out) {
+    return weighted_mean(t, context, shift_of(t), [&](size_t begin, size_t end, double* out) {
       kernels().logistic_losses(end - begin, t.y.data() + begin, raw + begin, out);
     });
   }
-  void derivatives(const Target& t, const double* raw, int, double* g, double* h, Context& context) override {
+  void derivatives(const Target& t, const double* raw, size_t, double* g, double* h, Context& context) override {
     context.over_blocks(t.rows(), kBlock, 10.0, [&](size_t begin, size_t end, size_t) {
       double losses[kBlock];
       kernels().logistic(end - begin, t.y.data() + begin, raw + begin, g + begin, h + begin, losses);
@@ -54,7 +57,7 @@ class LogLoss final : public Loss {
   double mean_and_derivatives(const Target& t, const double* raw, Derivatives& d, Context& context) override {
     const size_t blocks = (t.rows() + kBlock - 1) / kBlock;
     std::vector<double> largest_g(blocks), largest_h(blocks);
-    const double mean = weighted_mean(t, context, [&](size_t begin, size_t end, double* out) {
+    const double mean = weighted_mean(t, context, shift_of(t), [&](size_t begin, size_t end, double* out) {
       double *g = d.g.data() + begin, *h = d.h.data() + begin;
       kernels().logistic(end - begin, t.y.data() + begin, raw + begin, g, h, out);
       largest_g[begin / kBlock] = kernels().largest_magnitude(end - begin, g);
@@ -62,6 +65,10 @@ class LogLoss final : public Loss {
     });
     d.largest_g = kernels().largest_magnitude(blocks, largest_g.data());
     d.largest_h = kernels().largest_magnitude(blocks, largest_h.data());
+    std::array<double, 2> most{d.largest_g, d.largest_h};
+    context.together().largest(most, "the largest derivatives");
+    d.largest_g = most[0];
+    d.largest_h = most[1];
     return mean;
   }
   double step_limit() const override { return 36.0; }  // sigmoid(36) is 1 in double precision
@@ -69,12 +76,13 @@ class LogLoss final : public Loss {
 
 class Multinomial final : public Loss {
  public:
-  explicit Multinomial(int outputs) : outputs_(outputs) {}
-  int outputs() const override { return outputs_; }
-  std::vector<double> start(const Target& t, Context&) override {
+  explicit Multinomial(size_t outputs) : outputs_(outputs) {}
+  size_t outputs() const override { return outputs_; }
+  std::vector<double> start(const Target& t, Context& context) override {
     std::vector<double> out;
-    for (int k = 0; k < outputs_; ++k) {
-      double share = static_cast<double>(weight_of_class(t, k)) / static_cast<double>(t.weights->total);
+    for (size_t k = 0; k < outputs_; ++k) {
+      double share = static_cast<double>(weight_of_class(t, static_cast<double>(k), context)) /
+                     static_cast<double>(t.weights->total);
       out.push_back(portable_log(std::max(share, 0x1p-52)));
     }
     return out;
@@ -82,22 +90,22 @@ class Multinomial final : public Loss {
   double mean(const Target& t, const double* raw, Context& context) override {
     const size_t n = t.rows();
     log_sum_.resize(n);
-    return weighted_mean(t, context, [&](size_t begin, size_t end, double* out) {
+    return weighted_mean(t, context, shift_of(t), [&](size_t begin, size_t end, double* out) {
       kernels().log_sum_exp(end - begin, outputs_, raw + begin, n, log_sum_.data() + begin);
       for (size_t i = begin; i < end; ++i) out[i - begin] = log_sum_[i] - raw[static_cast<size_t>(t.y[i]) * n + i];
     });
   }
-  void derivatives(const Target& t, const double* raw, int k, double* g, double* h, Context& context) override {
-    const double* own = raw + static_cast<size_t>(k) * t.rows();
+  void derivatives(const Target& t, const double* raw, size_t k, double* g, double* h, Context& context) override {
+    const double* own = raw + k * t.rows();
     context.over_blocks(t.rows(), kBlock, 10.0, [&](size_t begin, size_t end, size_t) {
-      kernels().softmax_derivatives(end - begin, t.y.data() + begin, k, own + begin, log_sum_.data() + begin, g + begin,
-                                    h + begin);
+      kernels().softmax_derivatives(end - begin, t.y.data() + begin, static_cast<double>(k), own + begin,
+                                    log_sum_.data() + begin, g + begin, h + begin);
     });
   }
   double step_limit() const override { return 36.0; }
 
  private:
-  int outputs_;
+  size_t outputs_;
   std::vector<double> log_sum_;  // kept by mean(): the raw predictions of other classes may move before it is used
 };
 
@@ -106,11 +114,11 @@ template <class Formula>
 class RowwiseLoss : public Loss {
  public:
   double mean(const Target& t, const double* raw, Context& context) override {
-    return weighted_mean(t, context, [&](size_t begin, size_t end, double* out) {
+    return weighted_mean(t, context, shift_of(t), [&](size_t begin, size_t end, double* out) {
       for (size_t i = begin; i < end; ++i) out[i - begin] = formula().value(t.y[i], raw[i]);
     });
   }
-  void derivatives(const Target& t, const double* raw, int, double* g, double* h, Context& context) override {
+  void derivatives(const Target& t, const double* raw, size_t, double* g, double* h, Context& context) override {
     context.over_blocks(t.rows(), kBlock, 4.0, [&](size_t begin, size_t end, size_t) {
       for (size_t i = begin; i < end; ++i) formula().derivative(t.y[i], raw[i], g[i], h[i]);
     });
@@ -122,7 +130,7 @@ class RowwiseLoss : public Loss {
 
 class SquaredError final : public RowwiseLoss<SquaredError> {
  public:
-  std::vector<double> start(const Target& t, Context&) override { return {exact_mean(t)}; }
+  std::vector<double> start(const Target& t, Context& context) override { return {exact_mean(t, context)}; }
   double value(double y, double f) const {
     double r = y - f;
     return 0.5 * r * r;
@@ -136,8 +144,8 @@ class SquaredError final : public RowwiseLoss<SquaredError> {
 class Quantile final : public RowwiseLoss<Quantile> {
  public:
   explicit Quantile(double level) : level_(level) {}
-  std::vector<double> start(const Target& t, Context&) override {
-    return {quantile_of(t, {t.y.begin(), t.y.end()}, level_)};
+  std::vector<double> start(const Target& t, Context& context) override {
+    return {quantile_of(t, {t.y.begin(), t.y.end()}, level_, context)};
   }
   double value(double y, double f) const {
     double r = y - f;
@@ -156,8 +164,8 @@ class Quantile final : public RowwiseLoss<Quantile> {
 
 class AbsoluteError final : public RowwiseLoss<AbsoluteError> {
  public:
-  std::vector<double> start(const Target& t, Context&) override {
-    return {quantile_of(t, {t.y.begin(), t.y.end()}, 0.5)};
+  std::vector<double> start(const Target& t, Context& context) override {
+    return {quantile_of(t, {t.y.begin(), t.y.end()}, 0.5, context)};
   }
   double value(double y, double f) const { return std::fabs(y - f); }
   void derivative(double y, double f, double& g, double& h) const {
@@ -173,14 +181,15 @@ class AbsoluteError final : public RowwiseLoss<AbsoluteError> {
 class Huber final : public RowwiseLoss<Huber> {
  public:
   explicit Huber(double delta) : given_(delta) {}
-  std::vector<double> start(const Target& t, Context&) override {
-    double median = quantile_of(t, {t.y.begin(), t.y.end()}, 0.5);
+  std::vector<double> start(const Target& t, Context& context) override {
+    double median = quantile_of(t, {t.y.begin(), t.y.end()}, 0.5, context);
     delta_ = given_;
     if (std::isnan(given_)) {
       std::vector<double> residual(t.rows());
       for (size_t i = 0; i < t.rows(); ++i) residual[i] = std::fabs(t.y[i] - median);
-      double largest = kernels().largest_magnitude(residual.size(), residual.data());
-      delta_ = quantile_of(t, std::move(residual), 0.9);
+      const double largest = largest_of(
+          context.together(), kernels().largest_magnitude(residual.size(), residual.data()), "the largest residual");
+      delta_ = quantile_of(t, std::move(residual), 0.9, context);
       if (delta_ == 0) delta_ = largest > 0 ? largest : 1.0;  // nine tenths of the rows agree: no outliers
     }
     return {median};
@@ -202,7 +211,9 @@ class Huber final : public RowwiseLoss<Huber> {
 // Counts, with a log link. The value leaves out the part that depends on y alone.
 class Poisson final : public RowwiseLoss<Poisson> {
  public:
-  std::vector<double> start(const Target& t, Context&) override { return {portable_log(exact_mean(t))}; }
+  std::vector<double> start(const Target& t, Context& context) override {
+    return {portable_log(exact_mean(t, context))};
+  }
   double value(double y, double f) const { return portable_exp(f) - y * f; }
   void derivative(double y, double f, double& g, double& h) const {
     h = portable_exp(f);
@@ -214,13 +225,14 @@ class Poisson final : public RowwiseLoss<Poisson> {
 }  // namespace
 
 double weighted_quantile(std::span<double> values, std::span<const std::int64_t> units, double level) {
+  if (values.empty()) return 0.0;
   if (units.empty()) {
     double target = level * static_cast<double>(values.size());
     size_t at = std::clamp<size_t>(static_cast<size_t>(std::ceil(target)), 1, values.size()) - 1;
     std::nth_element(values.begin(), values.begin() + at, values.end());
     if (static_cast<double>(at + 1) == target && at + 1 < values.size())
       return 0.5 * values[at] + 0.5 * *std::min_element(values.begin() + at + 1, values.end());
-    return values[at];
+    return values[at] + 0.0;  // not -0
   }
   std::vector<std::pair<double, std::int64_t>> pairs;
   std::int64_t total = 0;
@@ -237,12 +249,128 @@ double weighted_quantile(std::span<double> values, std::span<const std::int64_t>
     if (static_cast<double>(below) < target) continue;
     if (static_cast<double>(below) == target && i + 1 < pairs.size())
       return 0.5 * pairs[i].first + 0.5 * pairs[i + 1].first;
-    return pairs[i].first;
+    return pairs[i].first + 0.0;
   }
-  return pairs.back().first;
+  return pairs.back().first + 0.0;
 }
 
-std::unique_ptr<Loss> make_loss(const std::string& name, int outputs, double parameter) {
+namespace {
+
+// Numbers in ascending order of the values.
+std::uint64_t key_of(double v) {
+  const auto bits = std::bit_cast<std::uint64_t>(v + 0.0);
+  return bits >> 63 ? ~bits : bits | (std::uint64_t{1} << 63);
+}
+
+double value_of(std::uint64_t key) {
+  return std::bit_cast<double>(key >> 63 ? key & ~(std::uint64_t{1} << 63) : ~key);
+}
+
+// A list on its way to its quantile: `prefix` are the leading bits of the key sought, found eight at a time.
+struct Sought {
+  std::uint64_t prefix = 0;
+  std::int64_t below = 0, total = 0;  // weight of smaller keys, of all
+  double target = 0.0;
+};
+
+constexpr int kDigitBits = 8, kKeyBits = 64;
+constexpr size_t kDigits = size_t{1} << kDigitBits;
+
+// The weight of each value of the next eight bits among keys that begin with the prefix; all lists in one message.
+std::vector<std::int64_t> digit_weights(std::span<const Weighted> lists, std::span<const Sought> sought, int left,
+                                        Context& context) {
+  std::vector<std::int64_t> weights(lists.size() * kDigits);
+  context.parallel_for(lists.size(), 1e6, [&](size_t l, int) {
+    for (size_t i = 0; i < lists[l].values.size(); ++i) {
+      const std::uint64_t key = key_of(lists[l].values[i]);
+      if (left < kKeyBits && key >> left != sought[l].prefix) continue;
+      weights[l * kDigits + ((key >> (left - kDigitBits)) & (kDigits - 1))] +=
+          lists[l].units.empty() ? 1 : lists[l].units[i];
+    }
+  });
+  context.together().sum(weights, "weights by digit");
+  return weights;
+}
+
+}  // namespace
+
+std::vector<double> weighted_quantiles(std::span<Weighted> lists, double level, Context& context) {
+  std::vector<double> out(lists.size());
+  if (context.together().alone()) {
+    context.parallel_for(lists.size(), 1e6,
+                         [&](size_t l, int) { out[l] = weighted_quantile(lists[l].values, lists[l].units, level); });
+    return out;
+  }
+  std::vector<Sought> sought(lists.size());
+  for (int left = kKeyBits; left > 0; left -= kDigitBits) {
+    const auto weights = digit_weights(lists, sought, left, context);
+    for (size_t l = 0; l < lists.size(); ++l) {
+      Sought& s = sought[l];
+      const std::int64_t* digit = weights.data() + l * kDigits;
+      if (left == kKeyBits) {
+        for (size_t d = 0; d < kDigits; ++d) s.total += digit[d];
+        s.target = level * static_cast<double>(s.total);
+      }
+      size_t d = 0;
+      std::int64_t until = s.below;
+      for (; d + 1 < kDigits; ++d) {
+        if (digit[d] > 0 && static_cast<double>(until + digit[d]) >= s.target) break;
+        until += digit[d];
+      }
+      s.below = until;
+      s.prefix = s.prefix << kDigitBits | d;
+    }
+  }
+  // Where the quantile falls between two values, the next larger one counts too.
+  std::vector<double> next(lists.size(), -kInfinity);  // negative, since the largest is sought
+  std::vector<std::int64_t> at(lists.size());
+  for (size_t l = 0; l < lists.size(); ++l)
+    for (size_t i = 0; i < lists[l].values.size(); ++i) {
+      const std::int64_t unit = lists[l].units.empty() ? 1 : lists[l].units[i];
+      const std::uint64_t key = key_of(lists[l].values[i]);
+      if (key == sought[l].prefix) at[l] += unit;
+      if (key > sought[l].prefix && unit > 0) next[l] = std::max(next[l], -lists[l].values[i]);
+    }
+  context.together().sum(at, "weights at quantiles");
+  context.together().largest(next, "the next larger values");
+  for (size_t l = 0; l < lists.size(); ++l) {
+    if (sought[l].total == 0) continue;
+    out[l] = value_of(sought[l].prefix);
+    const bool between = static_cast<double>(sought[l].below + at[l]) == sought[l].target && next[l] > -kInfinity;
+    if (between) out[l] = 0.5 * out[l] + 0.5 * -next[l];
+  }
+  return out;
+}
+
+// Losses up to 2^50: added to 1.5 * 2^52 they are whole numbers, and a block of them fits a word.
+constexpr int kLossBits = 50, kLossStep = 4;
+
+int loss_shift(double largest) {
+  if (!(largest > 0)) return 0;
+  int exponent = 0;
+  std::frexp(largest, &exponent);
+  const int steps = exponent >= 0 ? (exponent + kLossStep - 1) / kLossStep : -(-exponent / kLossStep);
+  return kLossBits - steps * kLossStep;
+}
+
+double LossSum::largest() const {
+  return kernels().largest_magnitude(rows_, values_);
+}
+
+Wide LossSum::sum(const Weights& weights, size_t first_row) const {
+  const bool plain = std::abs(shift_) < 1000;  // 2^shift is a normal number
+  const double scale = plain ? scaled(1.0, shift_) : 0.0;
+  if (plain && weights.uniform()) return kernels().sum_on_grid(rows_, values_, scale);
+  const double limit = 0x1p62;  // beyond it the grid does not fit, and the sum is not used
+  Wide total = 0;
+  for (size_t i = 0; i < rows_; ++i) {
+    const double v = plain ? values_[i] * scale : scaled(values_[i], shift_);
+    if (std::fabs(v) < limit) total += static_cast<Wide>(weights.unit(first_row + i)) * std::llrint(v);
+  }
+  return total;
+}
+
+std::unique_ptr<Loss> make_loss(const std::string& name, size_t outputs, double parameter) {
   if (name == "log_loss" && outputs > 1) return std::make_unique<Multinomial>(outputs);
   if (name == "log_loss") return std::make_unique<LogLoss>();
   if (name == "squared_error") return std::make_unique<SquaredError>();

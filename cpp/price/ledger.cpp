@@ -11,7 +11,7 @@ Ledger::Ledger(std::vector<std::unique_ptr<PriceRule>> rules, double budget)
 }
 
 void Ledger::settle(const Purchase& purchase) {
-  const auto f = static_cast<size_t>(purchase.feature);
+  const size_t f = purchase.feature;
   purchases_.push_back(purchase);
   paid_ += purchase.price;
   owned_[f] = 1;
@@ -31,18 +31,18 @@ void Ledger::add_up() {
   }
 }
 
-std::vector<Purchase> buy_all(std::vector<std::unique_ptr<PriceRule>> rules, std::span<const std::int32_t> features,
+std::vector<Purchase> buy_all(std::vector<std::unique_ptr<PriceRule>> rules, std::span<const size_t> features,
                               double budget, bool cheapest_first) {
   Ledger ledger(std::move(rules), budget);
-  std::vector<std::int32_t> waiting(features.begin(), features.end());
-  auto price = [&](std::int32_t f) { return ledger.price(static_cast<size_t>(f)); };
-  auto can_buy = [&](std::int32_t f) { return ledger.can_buy(static_cast<size_t>(f)); };
+  std::vector<size_t> waiting(features.begin(), features.end());
+  auto price = [&](size_t f) { return ledger.price(f); };
+  auto can_buy = [&](size_t f) { return ledger.can_buy(f); };
   while (true) {
     auto next = std::find_if(waiting.begin(), waiting.end(), can_buy);
     if (next == waiting.end()) return ledger.purchases();
     if (cheapest_first)  // what is cheaper than something within the budget is within it too
       next = std::min_element(next, waiting.end(), [&](auto f, auto g) { return price(f) < price(g); });
-    ledger.buy(static_cast<size_t>(*next), 0.0);
+    ledger.buy(*next, 0.0);
     waiting.erase(next);
   }
 }

@@ -5,13 +5,13 @@
 #include <memory>
 #include <vector>
 
-#include "data/types.hpp"
 #include "price/prices.hpp"
+#include "support/types.hpp"
 
 namespace frugal {
 
 struct Purchase {
-  int feature;
+  size_t feature;
   double price;
   double gain;  // raw gain of the split that bought it
 };
@@ -33,7 +33,7 @@ class Ledger {
   // Never true of an infinite price. A little slack keeps sums such as 0.1 + 0.1 + 0.1 inside a budget of 0.3.
   bool within_budget(double total) const { return total < kInfinity && total <= budget_ * (1.0 + 1e-9); }
 
-  void buy(size_t f, double gain) { settle({static_cast<int>(f), prices_[f], gain}); }
+  void buy(size_t f, double gain) { settle({f, prices_[f], gain}); }
   // Takes over what an earlier fit owned, at the price it paid then.
   void restore(const Purchase& purchase) { settle(purchase); }
 
@@ -57,7 +57,7 @@ class Ledger {
 // Buys some features by the rules within a budget, as far as possible in the order given, or the cheapest first (of
 // equals the first): what has no price yet, because it waits for another, or is too dear until another makes it
 // cheaper, is bought after that. Features that can't be had are left out.
-std::vector<Purchase> buy_all(std::vector<std::unique_ptr<PriceRule>> rules, std::span<const std::int32_t> features,
+std::vector<Purchase> buy_all(std::vector<std::unique_ptr<PriceRule>> rules, std::span<const size_t> features,
                               double budget, bool cheapest_first);
 
 }  // namespace frugal

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "data/types.hpp"
+#include "support/types.hpp"
 
 namespace frugal {
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <new>
 
-#include "data/types.hpp"
+#include "support/types.hpp"
 
 namespace frugal {
 

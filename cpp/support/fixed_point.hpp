@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "data/types.hpp"
+#include "support/types.hpp"
 
 namespace frugal {
 
@@ -54,33 +54,6 @@ class Grid {
   int shift_;
   bool plain_;
   double scale_;
-};
-
-// Sample weights in integer units; without weights every row counts one unit.
-struct Weights {
-  std::vector<std::int64_t> units;  // empty: all 1
-  int shift = 0;                    // weight = unit * 2^-shift
-  std::int64_t total = 0;
-
-  std::int64_t unit(size_t row) const { return units.empty() ? 1 : units[row]; }
-  bool uniform() const { return units.empty(); }
-
-  static Weights from(std::span<const double> weights, size_t n_rows) {
-    Weights out;
-    if (weights.empty()) {
-      out.total = static_cast<std::int64_t>(n_rows);
-      return out;
-    }
-    double sum = 0.0;
-    for (double w : weights) sum += w;
-    out.shift = grid_exponent(sum, kWeightBits);
-    out.units.resize(weights.size());
-    for (size_t i = 0; i < weights.size(); ++i) {
-      out.units[i] = to_grid(weights[i], out.shift);
-      out.total += out.units[i];
-    }
-    return out;
-  }
 };
 
 }  // namespace frugal

@@ -11,8 +11,9 @@
 #include <omp.h>
 #endif
 
-#include "data/types.hpp"
 #include "support/limits.hpp"
+#include "support/together.hpp"
+#include "support/types.hpp"
 
 namespace frugal {
 
@@ -24,14 +25,15 @@ struct Interrupted : std::runtime_error {
 // hangs in a child whose parent, or any library in it, had started threads. The model is the same.
 int usable_threads(int requested);
 
-// What every stage needs to run: how many threads, and whether the user still wants the result.
+// What every stage needs to run: how many threads, whether the user still wants the result, and who else has rows.
 class Context {
  public:
   // `should_stop` is called on the calling thread only, about twenty times a second.
-  Context(int threads, std::function<bool()> should_stop)
-      : threads_(usable_threads(threads)), should_stop_(std::move(should_stop)) {}
+  Context(int threads, std::function<bool()> should_stop, Together& together = alone())
+      : threads_(usable_threads(threads)), should_stop_(std::move(should_stop)), together_(together) {}
 
   int threads() const { return threads_; }
+  Together& together() const { return together_; }
 
   void poll() {
     auto now = std::chrono::steady_clock::now();
@@ -109,6 +111,7 @@ class Context {
 
   int threads_;
   std::function<bool()> should_stop_;
+  Together& together_;
   std::atomic<bool> stopped_{false};
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };

@@ -164,7 +164,7 @@ class SetPrices {
     for (size_t i = 0; i < purchases_.size(); ++i) {
       if (!fetched[i]) continue;
       Purchase purchase = purchases_[i];
-      const double now = ledger.price(static_cast<size_t>(purchase.feature));
+      const double now = ledger.price(purchase.feature);
       if (now < kInfinity) purchase.price = now;
       ledger.restore(purchase);
     }
@@ -182,7 +182,7 @@ PathPrices path_prices(const EnsembleView& m, const Source& X, std::span<const P
                        std::span<const Purchase> purchases, size_t last, Context& context) {
   const size_t n = X.rows(), iterations = last / m.outputs();
   std::vector<size_t> place(X.columns(), purchases.size());
-  for (size_t i = 0; i < purchases.size(); ++i) place[static_cast<size_t>(purchases[i].feature)] = i;
+  for (size_t i = 0; i < purchases.size(); ++i) place[purchases[i].feature] = i;
   for (size_t i = 0; i < static_cast<size_t>(m.tree_begin[last]); ++i)
     if (m.feature[i] >= 0 && place[static_cast<size_t>(m.feature[i])] == purchases.size())
       fail("it uses a feature it did not buy");

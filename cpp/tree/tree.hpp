@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "data/levels.hpp"
-#include "data/types.hpp"
+#include "support/types.hpp"
 
 namespace frugal {
 
@@ -32,7 +32,7 @@ struct Tree {
     return static_cast<std::int32_t>(begin / kSetBytes);
   }
   bool is_leaf(size_t node) const { return feature[node] < 0; }
-  int add(double node_weight) {
+  size_t add(double node_weight) {
     feature.push_back(-1);
     left.push_back(-1);
     missing_left.push_back(0);
@@ -42,7 +42,7 @@ struct Tree {
     weight.push_back(node_weight);
     level_set.push_back(-1);
     bin.push_back(0);
-    return static_cast<int>(nodes()) - 1;
+    return nodes() - 1;
   }
 };
 

@@ -12,12 +12,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from frugalboost.estimators.base import NothingBoughtWarning, WeakSelectionWarning
-    from frugalboost.estimators.classifier import GBFSClassifier, GBFSRegressor
+    from frugalboost.estimators.classifier import GBFSClassifier
     from frugalboost.estimators.cross_validation import GBFSClassifierCV, GBFSRegressorCV
+    from frugalboost.estimators.fitted import NothingBoughtWarning, WeakSelectionWarning
     from frugalboost.estimators.path import SelectionPath, gbfs_path
+    from frugalboost.estimators.regressor import GBFSRegressor
     from frugalboost.estimators.stability import StabilitySelection
-    from frugalboost.files.persistence import ModelFileError, load
+    from frugalboost.estimators.storing import ModelFileError, load
     from frugalboost.plotting import (
         BagDisplay,
         EntryDisplay,
@@ -58,17 +59,17 @@ _HOMES = {
     "GBFSClassifierCV": "estimators.cross_validation",
     "GBFSRegressor": "estimators",
     "GBFSRegressorCV": "estimators.cross_validation",
-    "ModelFileError": "files.persistence",
-    "NothingBoughtWarning": "estimators.base",
+    "ModelFileError": "estimators.storing",
+    "NothingBoughtWarning": "estimators.fitted",
     "PurchaseDisplay": "plotting",
     "Selection": "recipe.selection",
     "SelectionPath": "estimators.path",
     "SelectionPathDisplay": "plotting",
     "StabilityPathDisplay": "plotting",
     "StabilitySelection": "estimators.stability",
-    "WeakSelectionWarning": "estimators.base",
+    "WeakSelectionWarning": "estimators.fitted",
     "gbfs_path": "estimators.path",
-    "load": "files.persistence",
+    "load": "estimators.storing",
     "select": "recipe.select",
     "_core": "_support.loading",  # so that whoever asks first loads it as it must be loaded
 }

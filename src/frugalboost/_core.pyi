@@ -8,6 +8,27 @@ import numpy
 from numpy.typing import NDArray
 
 
+class ThreadPart:
+    """A part of a table, and its way to the others."""
+
+    @property
+    def part(self) -> int: ...
+
+    @property
+    def parts(self) -> int: ...
+
+    def leave(self) -> None:
+        """Let the other parts go: they stop with an error."""
+
+    def sum(self, values: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+        """Replace whole numbers by their sums over all parts."""
+
+    def gather(self, own: bytes) -> list[bytes]:
+        """What each part gave, in order."""
+
+def thread_parts(parts: int) -> list[ThreadPart]:
+    """Parts of a table in threads of this process, which add up together."""
+
 class Source:
     @property
     def shape(self) -> tuple[int, int]: ...
@@ -23,7 +44,7 @@ class SparseTable(Source):
     def __init__(self, rows: int, columns: int, values: Annotated[NDArray, dict(shape=(None,), device='cpu', writable=False)], indices: Annotated[NDArray, dict(shape=(None,), device='cpu', writable=False)], begins: Annotated[NDArray, dict(shape=(None,), device='cpu', writable=False)]) -> None:
         """By column: values, their rows, and where each column begins."""
 
-def weight_shift(weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int:
+def weight_shift(weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], part: ThreadPart | None = None) -> int:
     """
     The grid that all weights of a table are put on: weight = unit / 2^shift.
     """
@@ -36,6 +57,9 @@ class ThresholdFinder:
 
     @overload
     def add(self, X: SparseTable, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, shift: int, threads: int) -> None: ...
+
+    def add_parts(self, part: ThreadPart) -> None:
+        """Take over what other parts of the table have added."""
 
     def thresholds(self, max_bins: int, threads: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
         """Thresholds between the bins of every column: (cuts, offsets)."""
@@ -53,12 +77,12 @@ class BinnedMatrix(Source):
         """Room for so many rows, to be filled."""
 
     @overload
-    def __init__(self, X: SparseTable, cuts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], categorical: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> None: ...
+    def __init__(self, X: SparseTable, cuts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], categorical: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int, part: ThreadPart | None = None) -> None: ...
 
     def fill(self, batch: Table, places: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> None:
         """Bin some rows: row i becomes row places[i]; negative: left out."""
 
-    def list_sparse(self, threads: int) -> None:
+    def list_sparse(self, threads: int, part: ThreadPart | None = None) -> None:
         """
         After all rows were filled in: list columns in which nearly all rows have the same bin.
         """
@@ -67,6 +91,16 @@ class BinnedMatrix(Source):
         """
         Some columns and rows, None for all; the same as binning that part of the table.
         """
+
+    def bins(self, column: int) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
+        """
+        The bin of every row; that of missing values has the number of all others.
+        """
+
+    def cuts(self, column: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """The thresholds between its bins."""
+
+    def is_categorical(self, column: int) -> bool: ...
 
     @property
     def bytes(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,), writable=False)]:
@@ -101,6 +135,61 @@ def buy_all(rules: Sequence[PriceRule], features: Annotated[NDArray[numpy.int32]
     """
     Buy features one after another: (features, prices); those that can't be had are left out.
     """
+
+class CpuEngine:
+    """Computes all that is as long as the table, on this machine's cores."""
+
+    def __init__(self, X: BinnedMatrix, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, raw: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, X_val: BinnedMatrix | None, y_val: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, weights_val: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, raw_val: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, loss: object, loss_parameter: float, outputs: int, min_samples_leaf: float, seed: int, threads: int, part: ThreadPart | None = None) -> None: ...
+
+    def table(self) -> dict: ...
+
+    def outputs(self) -> int: ...
+
+    def step_limit(self) -> float: ...
+
+    def leaf_quantile(self) -> float: ...
+
+    def best_constant(self) -> list[float]: ...
+
+    def predict(self, constants: Sequence[float]) -> None: ...
+
+    def predict_as_before(self) -> None: ...
+
+    def losses(self) -> tuple: ...
+
+    def derive(self) -> None: ...
+
+    def gradients(self, output: int) -> tuple: ...
+
+    def impurity(self, output: int) -> float: ...
+
+    def moved(self, full: Sequence[float], step: Sequence[float]) -> tuple: ...
+
+    def begin_trees(self) -> None: ...
+
+    def gradient_move(self, output: int) -> float: ...
+
+    def begin_level(self, open: Sequence[int], squares: bool) -> list: ...
+
+    def split(self, splits: list, leaves: Sequence[int]) -> list: ...
+
+    def columns(self, pool: str) -> list: ...
+
+    def own(self, columns: Sequence[int]) -> None: ...
+
+    def offer(self, columns: Sequence[int]) -> None: ...
+
+    def search(self, pool: str, nodes: Sequence[int], deeper: bool) -> list: ...
+
+    def best_split(self, node: int, column: int) -> object: ...
+
+    def cells(self, node: int, column: int) -> list[int]: ...
+
+    def listed(self, output: int, columns: Sequence[int]) -> list: ...
+
+    def leaf_sums(self, output: int) -> list: ...
+
+    def leaf_quantiles(self, output: int, level: float) -> list[float]: ...
 
 class MuUnit(enum.Enum):
     share = 0
@@ -267,7 +356,46 @@ class Progress:
     @gains.setter
     def gains(self, arg: Sequence[float], /) -> None: ...
 
-    def set_raw(self, raw: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], validation_raw: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> None: ...
+    @property
+    def draw(self) -> DrawState: ...
+
+    @draw.setter
+    def draw(self, arg: DrawState, /) -> None: ...
+
+class DrawState:
+    """What a continued fit must know to draw features as one long fit would."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def iterations(self) -> int: ...
+
+    @iterations.setter
+    def iterations(self, arg: int, /) -> None: ...
+
+    @property
+    def last_look(self) -> int: ...
+
+    @last_look.setter
+    def last_look(self, arg: int, /) -> None: ...
+
+    @property
+    def bought_then(self) -> int: ...
+
+    @bought_then.setter
+    def bought_then(self, arg: int, /) -> None: ...
+
+    @property
+    def look_at_all(self) -> bool: ...
+
+    @look_at_all.setter
+    def look_at_all(self, arg: bool, /) -> None: ...
+
+    @property
+    def gains(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @gains.setter
+    def gains(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
 
 class Ending(enum.Enum):
     max_iter = 0
@@ -294,6 +422,9 @@ class Boosted:
 
     @property
     def ending(self) -> Ending: ...
+
+    @property
+    def draw(self) -> DrawState: ...
 
     @property
     def train_loss(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
@@ -352,8 +483,8 @@ class Boosted:
     @property
     def sets(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]: ...
 
-def boost(X: BinnedMatrix, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, X_val: BinnedMatrix | None, y_val: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, weights_val: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, loss: object, loss_parameter: float, outputs: int, rules: Sequence[PriceRule], budget: float, params: Params, progress: Progress, observer: Callable | None, threads: int) -> Boosted:
-    """Boost trees; the whole loop runs without Python."""
+def boost(engine: object, rules: Sequence[PriceRule], budget: float, params: Params, progress: Progress, observer: Callable | None, threads: int) -> Boosted:
+    """Boost trees on an engine; the whole loop runs without Python."""
 
 def rows_to_sample(X: BinnedMatrix, g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int, threads: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
     """

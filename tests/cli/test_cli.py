@@ -17,6 +17,13 @@ MODULES = [
     for m in pkgutil.walk_packages(frugalboost.__path__, "frugalboost.")
     if not m.name.endswith(("__main__", "_core"))
 ]
+# Examples that fit many models, draw, or compile.
+SLOW = ("baseline", "cross_validation", "group_lasso", "l1_logistic", "notebook", "purchases", "report")
+
+
+def of_module(name):
+    compiled = [pytest.mark.xdist_group("rivals")] if "baselines" in name else []  # once, as in tests/lab
+    return pytest.param(name, marks=[*compiled, *([pytest.mark.slow] if name.endswith(SLOW) else [])])
 
 
 def test_demo_lists_what_was_bought(capsys):
@@ -46,6 +53,7 @@ def test_completion_is_there(capsys):
     assert "--install-completion" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_reader_that_has_seen_enough_is_no_error():
     code = "import sys; from frugalboost.cli import main; sys.exit(main(['demo']))"
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
@@ -63,7 +71,7 @@ def test_without_typer_a_sentence_says_what_to_install(monkeypatch, capsys):
     assert "pip install 'frugalboost[cli]'" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", MODULES)
+@pytest.mark.parametrize("name", map(of_module, MODULES))
 def test_examples_in_docstrings(name):
     module = importlib.import_module(name)
     result = doctest.testmod(module)

@@ -60,6 +60,7 @@ def test_after_a_fork(table):
     assert _core.usable_threads(8) == 8
 
 
+@pytest.mark.slow
 @pytest.mark.large
 @pytest.mark.parametrize("phase", ["boosting", "binning"])
 def test_ctrl_c_ends_a_fit_within_a_second(phase, tmp_path):

@@ -55,6 +55,7 @@ def test_a_run_leaves_a_folder(table, capsys):
     assert "<!doctype html>" in Path("run/report.html").read_text()
 
 
+@pytest.mark.slow
 def test_same_call_same_bytes_for_any_threads(table):
     assert select(table, "-t", "bought", "--id", "amount", "--out", "one", "--threads", "1") == 0
     assert select(table, "-t", "bought", "--id", "amount", "--out", "two", "--threads", "3") == 0
@@ -83,6 +84,7 @@ def test_numbers_are_predicted_as_numbers(table, capsys):
     assert isinstance(model, frugalboost.GBFSRegressor)
 
 
+@pytest.mark.slow
 def test_exactly_k_and_a_given_mu(table, capsys):
     assert select(table, "-t", "bought", "--id", "amount", "--k", "2", "--json") == 0
     found = json.loads(capsys.readouterr().out)
@@ -129,6 +131,7 @@ def test_selling_back_must_do_better_and_cost_no_more(monkeypatch, score, price,
         assert "The rule chose 2 features" in choice.why
 
 
+@pytest.mark.slow
 def test_a_sample_chooses_and_all_rows_fit(table, capsys):
     assert select(table, "-t", "bought", "--id", "amount", "--sample", "120", "--json") == 0
     shown = capsys.readouterr()
@@ -152,6 +155,7 @@ def test_how_many_rows_choose():
     assert sample_size(y, classes, Settings(sample=77)) == 77
 
 
+@pytest.mark.slow
 def test_other_depths_are_tried_with_more_columns_than_rows(tmp_path, monkeypatch, capsys):
     from frugalboost.recipe import choosing
 
@@ -175,6 +179,7 @@ def test_other_depths_are_tried_with_more_columns_than_rows(tmp_path, monkeypatc
     assert depth("--sample", "30") == 4  # the whole table has more rows than columns
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("given", "shared"), [(True, 1), (False, 0)])
 def test_a_mu_that_was_asked_for_is_the_same_in_every_split(given, shared, monkeypatch):
     from frugalboost.report import steps
@@ -186,12 +191,13 @@ def test_a_mu_that_was_asked_for_is_the_same_in_every_split(given, shared, monke
     monkeypatch.setattr(steps, "bought_again", lambda *args: asked.append(args[2]) or bought_again(*args))
     fit = frugalboost.GBFSClassifier.fit
     monkeypatch.setattr(frugalboost.GBFSClassifier, "fit", lambda self, *args: fits.append(self.mu) or fit(self, *args))
-    rows = steps.Rows(X, y)
+    rows = steps.Sample(X, y)
     steps.steps_of(search, search.estimator_, rows, steps.Judge(search.estimator_, None, None), mu_given=given)
     assert asked == [not given] * 5
     assert fits.count(search.mu_) == 5 * shared
 
 
+@pytest.mark.slow
 def test_selling_back_can_be_left_out(table, monkeypatch):
     from frugalboost.recipe import choosing
 
@@ -203,6 +209,7 @@ def test_selling_back_can_be_left_out(table, monkeypatch):
     assert asked == [1]
 
 
+@pytest.mark.slow
 def test_errors_so_far_come_from_rows_that_took_no_part_in_buying(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(3)
@@ -227,6 +234,7 @@ def test_a_test_file_is_judged_besides(frame, table, capsys):
     assert "rows of test.csv have the same features as one here" in shown.err
 
 
+@pytest.mark.slow
 def test_weights_are_weights(frame, table, capsys):
     assert select(table, "-t", "bought", "--id", "amount", "--weight", "weight", "--json") == 0
     weighted = json.loads(capsys.readouterr().out)
@@ -235,6 +243,7 @@ def test_weights_are_weights(frame, table, capsys):
     assert "does not hold numbers" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_rare_class_is_judged_by_auc(frame, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     rare = frame.assign(bought=np.where(frame["amount"] > frame["amount"].quantile(0.9), 1, 0))
@@ -288,6 +297,7 @@ def written(frame, kind):
 KINDS = ["csv.gz", "tsv", "semicolons", "parquet", "feather", "pattern", "bom", "pandas index"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_file_gives_the_same_run(frame, table, kind, capsys):
     assert select(table, "-t", "bought", "--id", "amount", "--id", "weight", "--json") == 0
@@ -298,12 +308,14 @@ def test_every_kind_of_file_gives_the_same_run(frame, table, kind, capsys):
     assert other["path"] == plain["path"]
 
 
+@pytest.mark.slow
 def test_csv_from_standard_input(table, monkeypatch, capsys):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(Path(table).read_bytes())))
     assert select("-", "-t", "bought", "--id", "amount", "--json") == 0
     assert json.loads(capsys.readouterr().out)["folder"] == "frugalboost_selected"
 
 
+@pytest.mark.slow
 def test_libsvm(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     X, y = load_breast_cancer(return_X_y=True)
@@ -320,6 +332,7 @@ def test_libsvm(tmp_path, monkeypatch, capsys):
     assert np.mean(answers == y) > 0.9
 
 
+@pytest.mark.slow
 def test_no_header(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     X, y = load_breast_cancer(return_X_y=True)
@@ -400,6 +413,7 @@ def test_ctrl_c_ends_with_130(table, monkeypatch, capsys):
     assert "stopped" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_bars_are_for_terminals_only(table):
     done = subprocess.run(
         [sys.executable, "-m", "frugalboost", "select", table, "-t", "bought", "--id", "amount", *QUICK],
@@ -456,6 +470,7 @@ def test_predictions_say_what_is_missing(frame, table, capsys):
     assert "it holds texts, but held numbers when the model was fitted" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_levels_and_columns_that_are_empty_are_missing_values(frame, table, capsys):
     assert select(table, "-t", "bought", "--id", "amount", "--k", "2", "--json") == 0
     capsys.readouterr()
@@ -467,6 +482,7 @@ def test_levels_and_columns_that_are_empty_are_missing_values(frame, table, caps
 # ------------------------------------------------------------------------------------------------------ the report
 
 
+@pytest.mark.slow
 def test_report_is_made_again_from_the_run(table, capsys):
     assert select(table, "-t", "bought", "--id", "amount", "--out", "run") == 0
     before = Path("run/report.html").read_text()
@@ -547,6 +563,7 @@ def test_infinite_values_and_missing_targets(tmp_path):
 # ------------------------------------------------------------------------------------------------- a second run
 
 
+@pytest.mark.slow
 def test_another_target_or_table_does_not_replace_what_nobody_named(frame, table, capsys):
     """Only what is asked for is lost: a second target needs a folder of its own, or the word to replace the first."""
     call = [table, "-t", "bought", "--id", "amount"]
@@ -572,6 +589,7 @@ def test_another_target_or_table_does_not_replace_what_nobody_named(frame, table
     assert "This will replace" not in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_run_that_moved_with_its_table_is_the_same(table, tmp_path, monkeypatch):
     Path("old").mkdir()
     Path(table).rename("old/table.csv")
@@ -583,6 +601,7 @@ def test_a_run_that_moved_with_its_table_is_the_same(table, tmp_path, monkeypatc
     assert select(table, "-t", "bought", "--id", "amount") == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"about": 3}', '{"about": {"target": 1}, "settings": {}}', "\ud800"])
 def test_a_record_that_can_not_be_read_does_not_stand_in_the_way(table, text):
     Path("table_selected").mkdir()

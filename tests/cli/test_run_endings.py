@@ -53,6 +53,7 @@ def names(place="."):
 # ------------------------------------------------------------------------------------------------ what can't be written
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "words"),
     [
@@ -141,6 +142,7 @@ def small_disk(tmp_path):
     subprocess.run(["umount", str(place)], check=True)
 
 
+@pytest.mark.slow
 def test_a_disk_that_is_full(small_disk, table, done, monkeypatch, capsys):
     monkeypatch.setattr("frugalboost.recipe.select.run", lambda *_: done)
     run = small_disk / "run"
@@ -231,6 +233,7 @@ def killed_at(number, work):
     return not os.WIFSIGNALED(status)
 
 
+@pytest.mark.slow
 @POSIX
 @pytest.mark.parametrize("exchange", [True, False])
 @pytest.mark.parametrize("earlier", [False, True])
@@ -289,6 +292,7 @@ def test_work_of_a_living_process_is_left_alone(table):
     assert names() == ["table.csv"]
 
 
+@pytest.mark.slow
 @POSIX
 def test_a_killed_command_can_be_called_again(table):
     """The real thing, killed by the clock: while it imports, works, and writes."""
@@ -349,6 +353,7 @@ def commands():
     return {"module": [sys.executable, "-m", "frugalboost"], "script": [str(script)] if script.exists() else None}
 
 
+@pytest.mark.slow
 @POSIX
 @pytest.mark.parametrize("wait", [0.05, 0.1, 0.2, 0.4, 0.8, 1.5, 3.0])
 @pytest.mark.parametrize("kind", ["module", "script"])
@@ -383,6 +388,7 @@ sys.exit(main())
 MODULES = ["typer", "frugalboost.cli.app", "numpy", "numpy.linalg", "sklearn.base", "pyarrow", "pandas", "jinja2"]
 
 
+@pytest.mark.slow
 @POSIX
 @pytest.mark.parametrize("name", MODULES)
 def test_ctrl_c_in_an_import(table, name):
@@ -394,6 +400,7 @@ def test_ctrl_c_in_an_import(table, name):
     assert names() == ["table.csv"]
 
 
+@pytest.mark.slow
 @POSIX
 def test_ctrl_c_that_is_ignored_stays_ignored(table):
     """As in the background of a script, or under nohup."""
@@ -423,6 +430,7 @@ def test_little_is_imported_for_little(arguments):
     assert done.stderr.splitlines()[-1] == ""
 
 
+@pytest.mark.slow
 def test_the_package_gives_its_names_when_they_are_asked_for():
     code = (
         "import sys, frugalboost; assert 'numpy' not in sys.modules;"

@@ -21,6 +21,7 @@ from frugalboost.recipe.pricing import costs_of
 from frugalboost.recipe.problems import Problem
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("base", [0, 1])
 def test_libsvm_columns_keep_their_numbers(tmp_path, monkeypatch, capsys, base):
     monkeypatch.chdir(tmp_path)
@@ -171,6 +172,7 @@ def test_prices_with_semicolons_and_twice(tmp_path):
         costs_of(str(place), None, ["a"])
 
 
+@pytest.mark.slow
 def test_a_record_that_was_edited_is_damaged(table, capsys):
     assert select(table, "-t", "bought", "--id", "amount", "--out", "run") == 0
     whole = json.loads(Path("run/run.json").read_text())
@@ -214,6 +216,7 @@ def test_something_unexpected_is_one_sentence(table, monkeypatch, capsys):
         select(table, "-t", "bought")
 
 
+@pytest.mark.slow
 def test_a_reader_of_the_table_that_has_seen_enough(table):
     command = [sys.executable, "-m", "frugalboost", "select", table, "-t", "bought", "--id", "amount", "-q", *QUICK]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
@@ -256,6 +259,7 @@ def test_libsvm_that_can_not_be_read_says_where(tmp_path, monkeypatch, capsys, t
     assert said.startswith(f"frugalboost: a.{ending} ")
 
 
+@pytest.mark.slow
 def test_libsvm_of_few_lines_and_huge_numbers_of_columns(tmp_path, monkeypatch, capsys):
     """What no row mentions costs neither memory nor time."""
     monkeypatch.chdir(tmp_path)
@@ -323,6 +327,7 @@ def test_targets_and_weights_that_are_none(frame, tmp_path, monkeypatch, capsys)
         assert "eights" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names of files are Unicode")
 def test_names_of_files_that_are_not_utf_8(frame, tmp_path, monkeypatch, capfdbinary):
     monkeypatch.chdir(tmp_path)
@@ -341,6 +346,7 @@ def test_names_of_files_that_are_not_utf_8(frame, tmp_path, monkeypatch, capfdbi
     Path(run, "run.json").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_table_or_a_model_is_not_written_over(table, capsys):
     assert select(table, "-t", "bought", "--id", "amount", "--out", "run") == 0
     Path("link.csv").symlink_to(table)
@@ -362,6 +368,7 @@ def test_a_table_or_a_model_is_not_written_over(table, capsys):
     assert {p: p.read_bytes() for p in before} == before
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/full")
 def test_streams_that_are_full_or_closed(table):
     """Neither a traceback nor a run that is lost."""
@@ -382,6 +389,7 @@ def test_streams_that_are_full_or_closed(table):
     assert Path("two/run.json").exists()
 
 
+@pytest.mark.slow
 def test_letters_that_a_terminal_lacks(table, monkeypatch, capfdbinary):
     """Results for programs are UTF-8 in any case, and the run is written."""
     monkeypatch.setattr(sys, "stdout", open(sys.stdout.fileno(), "w", encoding="ascii", closefd=False))  # noqa: SIM115

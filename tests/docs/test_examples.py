@@ -8,6 +8,7 @@ import pytest
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("plot_*.py"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.stem)
 @pytest.mark.filterwarnings("ignore::frugalboost.NothingBoughtWarning")
 def test_example_ends_in_a_picture(path, monkeypatch):

@@ -92,6 +92,7 @@ def test_two_word_cells_agree_with_one_word_cells(tmp_path):
     np.testing.assert_array_equal(one_word._model.ensemble.value, two_words._model.ensemble.value)
 
 
+@pytest.mark.slow
 def test_every_instruction_set_gives_the_same_bytes(tmp_path):
     """Each copy of the kernels in a process of its own; sets that this machine lacks fall back to the baseline."""
     script = """
@@ -134,6 +135,7 @@ def test_order_of_rows_does_not_move_a_split():
     np.testing.assert_array_equal(a._model.ensemble.value, b._model.ensemble.value)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32 - 1), st.sampled_from([*LOSSES, "multinomial"]))
 def test_the_order_of_rows_changes_no_byte(seed, name):
     """Negative zeros in X and y, ties, weights: whatever comes first, the same bytes."""

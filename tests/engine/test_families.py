@@ -53,6 +53,7 @@ def check(problem):
         assert swapped.history_["bought"] == core.history_["bought"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", sorted(FAMILIES))
 @given(seed=SEEDS)
 def test_family(family, seed):

@@ -37,6 +37,7 @@ def test_the_sample_depends_on_the_seed_and_on_nothing_else(wide, tmp_path):
     np.testing.assert_array_equal(*unseeded)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.02, 0.3, "auto"])
 def test_screening_changes_nothing_with_a_sample(wide, share):
     X, y = wide

@@ -35,6 +35,9 @@ WAYS = {
 }
 
 
+SLOW = ("average", "cv", "cv of k", "k")  # many fits
+
+
 def renamed(y, seed):
     """The same classes under other names, which sort in another order, and the new name of each old one."""
     names = np.array(["zebra", "ant", "mole", "bear"])[np.random.default_rng(seed).permutation(4)][: y.max() + 1]
@@ -42,7 +45,9 @@ def renamed(y, seed):
 
 
 @pytest.mark.parametrize("table", ["iris", "wine", "four", "two"])
-@pytest.mark.parametrize("way", sorted(WAYS))
+@pytest.mark.parametrize(
+    "way", [pytest.param(way, marks=[pytest.mark.slow] if way in SLOW else []) for way in sorted(WAYS)]
+)
 def test_names_of_classes_decide_nothing(table, way):
     X, y = tables()[table]
     first = WAYS[way]
@@ -72,6 +77,7 @@ def test_paths_and_stability_do_not_look_at_names():
     np.testing.assert_array_equal(frequencies[0].frequencies_, frequencies[1].frequencies_)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["neighbours", "stages", "function", "bags", "plain"]))
 def test_twin_classes_where_a_purchase_changes_prices(seed, kind):
     """Classes with equal offers: neither may be bound to the dear column while the other waits for prices to fall."""

@@ -34,6 +34,7 @@ def assert_same(make, X, y, **fit):
     return models[0]
 
 
+@pytest.mark.slow
 @settings(max_examples=settings.default.max_examples // 2)
 @given(problems(), st.sampled_from(["plain", "bags", "neighbours", "function"]))
 def test_screening_changes_nothing_on_small_tables(problem, prices):
@@ -110,6 +111,7 @@ def large(n, d, seed=0):
     return X, score + rng.normal(size=n)
 
 
+@pytest.mark.slow
 @pytest.mark.large
 @pytest.mark.parametrize("mu", [3e-2, 3e-3, 3e-4, 0.0])
 @pytest.mark.parametrize("depth", [2, 5])
@@ -122,6 +124,7 @@ def test_screening_with_a_sample(mu, depth):
     assert model.n_features_selected_ >= 1
 
 
+@pytest.mark.slow
 @pytest.mark.large
 def test_screening_of_every_kind_of_table():
     X, score = large(22_000, 24)
@@ -143,6 +146,7 @@ def test_screening_of_every_kind_of_table():
     assert_same(lambda **way: GBFSRegressor(2e-2, max_iter=12, stop="never", max_depth=3, **way), X, score)
 
 
+@pytest.mark.slow
 @pytest.mark.large
 @pytest.mark.parametrize("name", ["adult", "spam", "pcmac", "colon", "mnist"])
 def test_screening_on_real_data(name, real_data):
@@ -188,9 +192,9 @@ def at_its_price(**more):
 
 
 def bins_of(X, y):
-    with mock.patch.object(_core, "boost", wraps=_core.boost) as boost:
+    with mock.patch.object(_core, "CpuEngine", wraps=_core.CpuEngine) as engine:
         at_its_price(screening="off").fit(X, y)
-    return boost.call_args.kwargs["X"]
+    return engine.call_args.kwargs["X"]
 
 
 # Tables on which the sample, when it was the same for all of 100,000 rows, had none of the rare rows among those that a
@@ -226,6 +230,7 @@ def test_the_sample_follows_from_seed_and_data():
         assert abs(shared - chance) < 0.05 * chance
 
 
+@pytest.mark.slow
 @pytest.mark.large
 def test_a_sampled_fit_is_the_same_on_any_number_of_threads():
     X, score = large(100_000, 9)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from frugalboost import GBFSClassifier, GBFSRegressor, NothingBoughtWarning
 
 
+@pytest.mark.slow
 @given(
     st.integers(0, 2**32 - 1),
     st.sampled_from(["class", "classes", "squared_error", "absolute_error", "huber", "quantile", "poisson"]),

@@ -28,6 +28,7 @@ SMALL = {"n_mus": 4, "random_state": 0}
 MUS = [0.1, 0.01, 0.003, 0.001]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @parametrize_with_checks(
     [
@@ -72,6 +73,7 @@ def test_five_random_splits_are_the_default():
     np.testing.assert_array_equal(search.cv_results_["mean_test_score"], same.cv_results_["mean_test_score"])
 
 
+@pytest.mark.slow
 def test_the_rule_of_one_standard_error():
     free = GBFSClassifierCV(GBFSClassifier(max_iter=60), n_mus=10, random_state=1).fit(X, Y)
     frugal = GBFSClassifierCV(GBFSClassifier(max_iter=60), n_mus=10, random_state=1, rule="1se").fit(X, Y)
@@ -96,6 +98,7 @@ def test_depths_and_numbers_of_iterations():
     assert search.n_iter_ <= search.best_params_["max_iter"]
 
 
+@pytest.mark.slow
 def test_numbers_of_features():
     search = GBFSClassifierCV(QUICK, n_features_to_select=[1, 3, 6], random_state=0, rule="1se").fit(X, Y)
     assert search.n_features_selected_ in (1, 3, 6)
@@ -106,6 +109,7 @@ def test_numbers_of_features():
     assert 0.8 < one.best_score_ < 1
 
 
+@pytest.mark.slow
 def test_any_scorer():
     names = {}
     for scoring in ("roc_auc", "neg_log_loss", make_scorer(accuracy_score), lambda model, X, y: model.score(X, y)):
@@ -150,6 +154,7 @@ def test_routing_through_other_searches():
         assert cross_validate(search, X, Y, cv=KFold(2), params=params)["test_score"].min() > 0.85
 
 
+@pytest.mark.slow
 def test_inside_pipelines_and_searches():
     pipeline = make_pipeline(StandardScaler(), GBFSClassifierCV(QUICK, **SMALL))
     assert cross_val_score(pipeline, X, Y, cv=2).min() > 0.88
@@ -180,6 +185,7 @@ def test_it_does_not_depend_on_the_number_of_threads():
         np.testing.assert_array_equal(made[0].cv_results_["mean_test_score"], other.cv_results_["mean_test_score"])
 
 
+@pytest.mark.slow
 def test_all_noise_selects_nothing_or_little():
     rng = np.random.default_rng(0)
     noise, y = rng.normal(size=(300, 20)), rng.integers(2, size=300)
@@ -215,6 +221,7 @@ def test_a_mu_of_the_grid_is_the_same_share_of_mu_max_in_every_split():
     assert search.n_features_selected_ == 1
 
 
+@pytest.mark.slow
 def test_held_out_rows_choose_nothing():
     """Also where selection could compare models by validation loss."""
     features, y = load_diabetes(return_X_y=True)
@@ -320,6 +327,7 @@ def test_a_split_that_cant_be_scored_is_named():
         search.fit(X, Y)
 
 
+@pytest.mark.slow
 def test_another_rule_needs_no_further_splits(monkeypatch):
     asked = GBFSClassifierCV(QUICK, rule="1se", n_mus=10, random_state=0).fit(X, Y)
     changed = GBFSClassifierCV(QUICK, rule="min", n_mus=10, random_state=0).fit(X, Y)

@@ -63,6 +63,7 @@ def test_rows_set_aside_are_scored():
     np.testing.assert_array_equal(model.predict_proba(X), again.predict_proba(X))
 
 
+@pytest.mark.slow
 def test_numbers_of_features_instead_of_mus():
     path = gbfs_path(X, Y, n_features_to_select=[5, 0, 2, 2], max_iter=30, min_samples_leaf=5)
     assert path.parameter == "n_features_to_select"

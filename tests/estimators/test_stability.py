@@ -23,6 +23,7 @@ def test_check_estimator(estimator, check):
     check(estimator)
 
 
+@pytest.mark.slow
 def test_what_matters_is_stable_and_the_rest_is_not():
     found = StabilitySelection(QUICK, n_subsamples=30, random_state=0).fit(X, Y)
     assert np.flatnonzero(found.support_).tolist() == [3, 7]
@@ -34,6 +35,7 @@ def test_what_matters_is_stable_and_the_rest_is_not():
     assert found.transform(X).shape == (240, 2)
 
 
+@pytest.mark.slow
 def test_the_bound():
     found = StabilitySelection(QUICK, n_subsamples=20, threshold=0.8, max_false=2.0, random_state=0).fit(X, Y)
     q = found.n_features_per_subsample_
@@ -96,6 +98,7 @@ def test_halves_are_complementary_and_have_the_distribution_of_y():
         assert abs(y[a].sum() - y[b].sum()) <= 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_it_does_not_depend_on_the_number_of_threads(jobs):
     found = StabilitySelection(QUICK, n_subsamples=8, random_state=0, n_jobs=jobs).fit(X, Y)

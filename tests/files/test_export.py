@@ -115,6 +115,7 @@ def diabetes():
     return X, y
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "loss",
     ["squared_error", "absolute_error", "huber", "quantile", "poisson", Huber(20), Quantile(0.9), Cauchy()],
@@ -219,6 +220,7 @@ def test_searches_are_exported_too():
 VALUES = st.one_of(st.sampled_from([np.nan, 0.0, -0.0, 1.0, 1e-30, -1e300, 1e300]), st.floats(-3, 3, width=16))
 
 
+@pytest.mark.slow
 @settings(max_examples=50)
 @given(
     X=hnp.arrays(np.float64, st.tuples(st.integers(8, 20), st.integers(1, 3)), elements=VALUES),
@@ -282,6 +284,7 @@ def walked(model, X):
     return raw
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "n_levels"), [(0, 2), (1, 31), (2, 32), (3, 33), (4, 64), (5, 300)])
 def test_categorical_splits(seed, n_levels):
     model, X = with_levels(seed, n_levels)
@@ -298,6 +301,7 @@ def test_categorical_splits(seed, n_levels):
     np.testing.assert_allclose(found, walked(model, X)[:, 0], rtol=1e-10)
 
 
+@pytest.mark.slow
 def test_categorical_splits_of_a_classifier():
     model, X = with_levels(0, 12, GBFSClassifier)
     raw = walked(model, X)
@@ -329,6 +333,7 @@ def test_onnx_metadata():
 # ------------------------------------------------------------------------------------------- around LightGBM
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("kind", ["numbers", "two", "three"])
 def test_shap_values_add_up(kind, weighted):

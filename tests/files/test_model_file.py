@@ -290,7 +290,7 @@ def test_whatever_stops_a_save_leaves_the_old_file_alone(error, function, tmp_pa
 def test_a_full_disk_is_an_error_that_names_the_file(tmp_path):
     """A limit on the size of files stands for the disk; /dev/full is one that is always full."""
     code = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (10**5, 10**5)); "
-    code += "from frugalboost import whole_file; whole_file.replace(sys.argv[1], bytes(10**6))"
+    code += "from frugalboost.files import whole_file; whole_file.replace(sys.argv[1], bytes(10**6))"
     path = tmp_path / "model"
     ended = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=False)
     assert ended.returncode == 1
@@ -501,6 +501,7 @@ LONG = "y" * 25_000
 CROWDED = {"x": {"$array": ["<U1", [[LONG] + ["n"] * 25_000]]}}  # numpy gave each the room of the longest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", [CROWDED, *(make(50_000) for make in BOMBS)])
 def test_memory_is_bounded_by_the_file(content, value, tmp_path):
     header, body = parts(content)
@@ -644,6 +645,7 @@ def test_labels_that_would_not_load_are_not_saved(tmp_path):
         model.save(tmp_path / "model")
 
 
+@pytest.mark.slow
 def test_fuzz_structure(tmp_path):
     """Many kinds of files with something wrong in them; ``python tests/files/fuzz_model_files.py 20000`` tries more."""
     fuzzer = Fuzzer(0, tmp_path)
@@ -655,6 +657,7 @@ def test_fuzz_structure(tmp_path):
     assert len(fuzzer.reasons) > 50
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_fuzz_bytes(content, tmp_path):
     """10,000 mutated files; the checksum finds nearly all."""
@@ -664,6 +667,7 @@ def test_fuzz_bytes(content, tmp_path):
     assert loaded < 500  # changes outside what is read, such as padding
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_fuzz_behind_the_checksum(content, tmp_path):
     """A hostile file has a correct checksum: arrays and description are mutated and signed again."""

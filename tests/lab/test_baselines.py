@@ -21,6 +21,8 @@ from frugalboost.baselines.rows import Rows, random_splits, standardised
 pytest.importorskip("skglm")
 pytest.importorskip("pyHSICLasso")
 pytest.importorskip("mrmr")
+# In one process: numba compiles for a quarter of a minute.
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("rivals")]
 
 RNG = np.random.default_rng(0)
 ROWS, COLUMNS, CONSTANT = 160, 12, 11

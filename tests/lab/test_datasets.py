@@ -609,6 +609,7 @@ def test_real_mnist():
     assert data.X.dtype == np.float32
 
 
+@pytest.mark.slow
 def test_real_kddcup():
     pytest.importorskip("pyarrow")
     data = real("kddcup99", "kddcup99_train10.parquet", "kddcup99_test.parquet", "kddcup99_schema.json")

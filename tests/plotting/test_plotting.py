@@ -178,6 +178,7 @@ def test_a_line_for_each_depth_and_number_of_iterations():
     assert set(names) < set(legend(display.ax_))
 
 
+@pytest.mark.slow
 def test_search_over_numbers_of_features():
     search = searched(n_features_to_select=[1, 3, 5])
     np.testing.assert_array_equal(points(SelectionPathDisplay.from_estimator(search).ax_)[:, 0], [1, 3, 5])
@@ -282,7 +283,7 @@ def test_zero_has_a_place_on_the_axis_of_mu():
 
 
 def test_columns_without_names():
-    assert EntryDisplay.from_estimator(fitted(X=X.to_numpy())).features[0].startswith("feature ")
+    assert EntryDisplay.from_estimator(fitted(X=X.to_numpy())).features[0].startswith("x")
 
 
 # ------------------------------------------------------------------------------------------ gains and prices
@@ -343,6 +344,7 @@ def test_names_beside_points_do_not_overlap():
     assert biggest in [text.get_text() for text in display.ax_.texts]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("costs", [np.zeros(10), [0, 0, 0, 1, 2, 3, 4, 5, 6, 7], 10.0 ** np.arange(-5, 5)])
 def test_free_and_very_different_prices(costs):
     PurchaseDisplay.from_estimator(fitted(1e-5, costs=costs), x="price").figure_.canvas.draw()
@@ -440,6 +442,7 @@ def test_stability_paths():
         assert tuple(text.xy) in links
 
 
+@pytest.mark.slow
 def test_stable_names_are_moved_apart():
     count = 12
     display = StabilityPathDisplay(
@@ -456,6 +459,7 @@ def test_stable_names_are_moved_apart():
     assert heights["feature 11"] > heights["feature 0"]
 
 
+@pytest.mark.slow
 def test_more_stable_names_than_there_is_room_for():
     count = 200
     frequency = np.linspace(0.8, 1.0, count)
@@ -531,6 +535,7 @@ def test_unfitted_and_wrong_stability():
         StabilityPathDisplay.from_estimator(fitted())
 
 
+@pytest.mark.slow
 def test_axes_that_are_given():
     figure, panels = plt.subplots(2, 3, layout="constrained")
     bagged = fitted(costs=Bags(GROUPS))
@@ -573,6 +578,7 @@ def test_names_fit_to_be_drawn():
     assert max(map(len, alike)) <= 26
 
 
+@pytest.mark.slow
 def test_odd_names_are_drawn():
     odd = X.rename(columns=dict(zip(X.columns, ["$a$ ^_", "_b", "", *(f"{'long ' * 20}{j}" for j in range(7))])))
     for kind in (EntryDisplay, PurchaseDisplay):
@@ -580,6 +586,7 @@ def test_odd_names_are_drawn():
     StabilityPathDisplay.from_estimator(stability_of(X=odd)).figure_.canvas.draw()
 
 
+@pytest.mark.slow
 def test_importing_does_not_import_matplotlib():
     code = "import sys, frugalboost, frugalboost.plotting; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

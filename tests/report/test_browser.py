@@ -33,7 +33,11 @@ def missing():
 
 if os.environ.get("FRUGALBOOST_BROWSER") == "required":
     assert missing() is None, missing()
-pytestmark = pytest.mark.skipif(missing() is not None, reason=str(missing()))
+pytestmark = [
+    pytest.mark.skipif(missing() is not None, reason=str(missing())),
+    pytest.mark.slow,
+    pytest.mark.xdist_group("browser"),  # one browser, and one set of reports, for all of them
+]
 
 
 @pytest.fixture(scope="module")

@@ -7,12 +7,13 @@ from sklearn.datasets import load_diabetes
 
 from frugalboost import GBFSRegressor, StabilitySelection
 from frugalboost.costs import Bags, Function, Neighbours, Prices, Stage, Stages, resolve
-from frugalboost.selection.bills import Bill, affordable
+from frugalboost.selection.bills import Bill, is_affordable
 
 CASES = 40  # of each family; python tests/selection/attack_budgets.py runs as many as one likes
 QUICK = {"max_iter": 20, "mu": 1e-4, "min_samples_leaf": 5}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", sorted(attack_budgets.FAMILIES))
 def test_every_family_of_prices_and_every_way_of_selecting(family, tmp_path):
     for number in range(CASES):
@@ -91,8 +92,8 @@ def test_the_first_order_that_can_be_paid_is_taken():
     assert Bill.of(Task, [given]).order.tolist() == [1, 0, 2]  # the cheapest first
     assert Bill.of(Task, [given]).prices.tolist() == [2.0, 2.0, 2.0]
     assert Bill.of(Task, [given, np.array([1, 2, 0])]).order.tolist() == [1, 2, 0]
-    assert affordable(Task, [1, 2, 0])
-    assert not affordable(Task, [0, 1, 2])
+    assert is_affordable(Task, [1, 2, 0])
+    assert not is_affordable(Task, [0, 1, 2])
     Task.budget = 1.0
     assert Bill.of(Task, [given]).order.tolist() == []
 

@@ -18,9 +18,9 @@ import frugalboost
 from frugalboost import GBFSClassifier, GBFSRegressor, NothingBoughtWarning, _core
 from frugalboost.costs import Bags, Function, Neighbours, Prices, Stage, Stages
 from frugalboost.losses import LogLoss
-from frugalboost.selection.folds import deal
+from frugalboost.selection.folds import stratified_folds
 from frugalboost.tables import Plain
-from frugalboost.tables.sample import Rows
+from frugalboost.tables.sample import Sample
 from frugalboost.training.binning import Thresholds
 
 QUICK = {"max_iter": 40, "min_samples_leaf": 5}
@@ -61,6 +61,7 @@ def seen(matrix):
     return np.array(out)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10_000))
 def test_a_part_of_a_binned_table_is_that_part_binned(seed):
     rng = np.random.default_rng(seed)
@@ -110,8 +111,8 @@ def test_the_loss_without_a_feature_is_that_of_the_naive_twin():
     for threads in (1, 3):
         found = model._model.ensemble.losses_without(
             _core.Table(X),
-            Rows(None, y),
-            Rows(None, y),
+            Sample(None, y),
+            Sample(None, y),
             LogLoss(),
             [np.array(h, dtype=np.int32) for h in hidden],
             model.n_iter_,
@@ -121,6 +122,7 @@ def test_the_loss_without_a_feature_is_that_of_the_naive_twin():
         np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [1, 2, 5, 9])
 def test_exactly_so_many(k):
     X, y = load_breast_cancer(return_X_y=True)
@@ -282,6 +284,7 @@ def test_every_kind_of_prices(costs):
     assert model.prediction_cost_ <= model.total_cost_ + 1e-9
 
 
+@pytest.mark.slow
 def test_same_bytes_for_any_number_of_threads_and_memory_order():
     X, y = load_breast_cancer(return_X_y=True)
     made = [
@@ -292,6 +295,7 @@ def test_same_bytes_for_any_number_of_threads_and_memory_order():
     assert all(model.selling_ == made[0].selling_ for model in made[:4])
 
 
+@pytest.mark.slow
 def test_early_stopping_and_given_validation_rows():
     X, y = load_breast_cancer(return_X_y=True)
     model = GBFSClassifier(n_features_to_select=3, early_stopping=True, random_state=0).fit(X, y)
@@ -376,6 +380,7 @@ def test_bad_settings_are_sentences(settings, message):
     assert not hasattr(model, "support_")
 
 
+@pytest.mark.slow
 def test_the_mean_of_several_models():
     X, y = load_breast_cancer(return_X_y=True)
     for kind in (GBFSClassifier, GBFSRegressor):
@@ -395,7 +400,7 @@ def test_the_mean_of_several_models_is_exact_where_bins_are():
     # All models of an average begin where all rows do, so begin at zero.
     model = GBFSClassifier(0, refit=True, average=7, random_state=3, init="zero", **QUICK).fit(X, y)
     seed = np.random.RandomState(3).randint(2**31 - 1)
-    folds = [*deal(y.astype(float), 4, 5, seed), *deal(y.astype(float), 4, 5, seed + 1)][:7]
+    folds = [*stratified_folds(y.astype(float), 4, 5, seed), *stratified_folds(y.astype(float), 4, 5, seed + 1)][:7]
     raw = []
     for train, held in folds:
         part = GBFSClassifier(0, early_stopping=True, init="zero", **QUICK)
@@ -413,13 +418,13 @@ def test_average_is_about_the_last_fit():
 @given(st.integers(1, 60), st.integers(0, 1000), st.sampled_from([1, 3]))
 def test_folds_have_every_row_once_and_the_distribution_of_y(n, seed, outputs):
     y = np.random.default_rng(seed).integers(3, size=n).astype(float)
-    folds = deal(y, outputs, 5, seed)
+    folds = stratified_folds(y, outputs, 5, seed)
     assert sorted(np.concatenate([held for _, held in folds])) == list(range(n))
     for train, held in folds:
         assert sorted([*train, *held]) == list(range(n))
         for value in np.unique(y):
             assert abs((y[held] == value).sum() - (y == value).sum() / 5) < 2
-    few = deal(y, outputs, 5, seed, most=10)
+    few = stratified_folds(y, outputs, 5, seed, most=10)
     assert sum(len(held) for _, held in few) == min(n, 10)
 
 
@@ -504,9 +509,10 @@ def test_hubers_delta_is_that_of_the_fit_wherever_losses_are_compared():
     assert 0.5 < losses[0] / losses[1] < 2
 
 
+@pytest.mark.slow
 def test_ctrl_c_reaches_every_fit_of_an_average():
     script = """
-import numpy as np, frugalboost, frugalboost.selection.backward as selection
+import numpy as np, frugalboost, frugalboost.selection.final_fit as selection
 fit_average = selection.fit_average
 def announced(*arguments):
     print("go", flush=True)

@@ -110,7 +110,7 @@ def test_continued_training_on_new_batches_uses_the_same_bins(tmp):
     first = GBFSRegressor(0.01, max_iter=10, warm_start=True).fit([(X[:100], y[:100]), (X[100:200], y[100:200])])
     owned = first.selected_features_.tolist()
     kept = load(saved(first, tmp))
-    cuts = set(first._memory.thresholds.cuts.tolist())
+    cuts = set(first._warm_start.thresholds.cuts.tolist())
     for model in (first, kept):
         model.set_params(max_iter=20).fit([(X[200:], y[200:])])
         assert model.selected_features_.tolist()[: len(owned)] == owned
@@ -233,6 +233,7 @@ def test_weights_that_change_between_the_readings_are_noticed():
         GBFSRegressor(max_iter=2).fit(changing(lambda X: np.arange(1.0, 4001.0), weighted=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("sizes", [(4000, 1), (1, 4000), (1000, 333), (7, 4000)])
 def test_the_same_values_cut_otherwise_are_the_same(sizes, weighted):

@@ -44,6 +44,7 @@ def problems(draw):
     return rng, X, y, weights, settings
 
 
+@pytest.mark.slow
 @settings(max_examples=settings.default.max_examples // 4)
 @given(problems())
 def test_every_form_of_numbers_gives_the_same_bytes(tmp, problem):
@@ -120,6 +121,7 @@ def mixed_problems(draw):
     return rng, frame, y, levels, settings
 
 
+@pytest.mark.slow
 @settings(max_examples=settings.default.max_examples // 8)
 @given(mixed_problems())
 def test_every_form_of_a_mixed_table_gives_the_same_bytes(tmp, problem):

@@ -19,13 +19,21 @@ float at_least(double v) {
 
 }  // namespace
 
-GroupSearch::GroupSearch(const BinnedMatrix& X, const Weights& weights, double min_weight)
-    : X_(X), weights_(weights), min_weight_(min_weight) {}
-
 void GroupSearch::use(const Lanes& lanes) {
-  layout_ = std::make_unique<Histograms>(X_, lanes, !weights_.uniform());
+  layout_ = std::make_unique<Histograms>(table_, lanes);
   pool_.clear();
   taken_.clear();
+  kept_.clear();
+  kept_before_.clear();
+}
+
+void GroupSearch::begin_level(const Level& level) {
+  kept_before_ = std::move(kept_);
+  kept_.assign(level.nodes.size(), -1);
+  std::fill(taken_.begin(), taken_.end(), 0);
+  for (const Siblings& pair : level.pairs)
+    if (pair.parent < kept_before_.size() && kept_before_[pair.parent] >= 0)
+      taken_[static_cast<size_t>(kept_before_[pair.parent])] = 1;
 }
 
 int GroupSearch::take_histogram() {
@@ -40,19 +48,28 @@ int GroupSearch::take_histogram() {
   return static_cast<int>(free - taken_.begin());
 }
 
-// The larger sibling takes its parent's place in the pool, since it is parent minus smaller sibling.
-void GroupSearch::keep_histograms(std::span<Siblings> level, Kept Siblings::* kept,
-                                  std::span<const std::uint8_t> wanted, bool deeper) {
-  std::fill(taken_.begin(), taken_.end(), 0);
-  for (const auto& pair : level)
-    if ((pair.*kept).parent >= 0) taken_[static_cast<size_t>((pair.*kept).parent)] = 1;
-  auto is_wanted = [&](int slot) { return slot >= 0 && wanted[static_cast<size_t>(slot)]; };
-  for (auto& pair : level) {
-    Kept& own = pair.*kept;
-    own.small = deeper && is_wanted(pair.small_slot) ? take_histogram() : -1;
-    own.large = -1;
-    if (deeper && is_wanted(pair.large_slot)) own.large = own.parent >= 0 ? own.parent : take_histogram();
+// What is to be summed for the nodes that are wanted. The larger sibling takes its parent's place in the pool, since it
+// is parent minus smaller sibling.
+std::vector<GroupSearch::Task> GroupSearch::tasks_of(const Level& level, std::span<const std::uint8_t> wanted,
+                                                     bool deeper, OrderedRows& rows, Context& context) {
+  std::vector<Task> tasks;
+  for (const Siblings& pair : level.pairs) {
+    Task task{&pair, wanted[pair.small] != 0, pair.large != kNone && wanted[pair.large], {}, {}, -1, -1, -1};
+    if (!task.small_wanted && !task.large_wanted) continue;
+    if (pair.parent < kept_before_.size()) task.parent_slot = kept_before_[pair.parent];
+    const bool subtract = task.large_wanted && task.parent_slot >= 0;
+    task.small.needed = task.small_wanted || subtract;
+    task.large.needed = task.large_wanted && !subtract;
+    if (task.small.needed) task.small.rows = rows.of(level.nodes[pair.small], context);
+    if (task.large.needed) task.large.rows = rows.of(level.nodes[pair.large], context);
+    if (deeper && task.small_wanted) kept_[pair.small] = task.small_slot = take_histogram();
+    if (deeper && task.large_wanted) {
+      kept_[pair.large] = task.large_slot = subtract ? task.parent_slot : take_histogram();
+      if (subtract) kept_before_[pair.parent] = -1;  // it is overwritten
+    }
+    tasks.push_back(task);
   }
+  return tasks;
 }
 
 // Into how many ranges of rows the work is cut; 1: not at all.
@@ -84,11 +101,15 @@ void GroupSearch::build_range(std::span<Build* const> builds, size_t range, size
   }
 }
 
-void GroupSearch::build_in_parts(std::vector<Task>& tasks, Context& context) {
+std::vector<GroupSearch::Build*> GroupSearch::builds_of(std::vector<Task>& tasks) {
   std::vector<Build*> builds;
   for (auto& task : tasks)
     for (Build* build : {&task.small, &task.large})
-      if (build->rows.count > 0) builds.push_back(build);
+      if (build->needed) builds.push_back(build);
+  return builds;
+}
+
+void GroupSearch::build_in_parts(std::span<Build* const> builds, Context& context) {
   const size_t parts = builds.empty() ? 1 : ranges(builds, context.threads());
   if (parts == 1) return;
   for (size_t i = 0; i < builds.size(); ++i) {
@@ -101,29 +122,50 @@ void GroupSearch::build_in_parts(std::vector<Task>& tasks, Context& context) {
                        [&](size_t p, int) { build_range(builds, p, rows * p / parts, rows * (p + 1) / parts); });
 }
 
+// Where other parts of the table have rows too: all histograms in one message.
+void GroupSearch::add_up_parts(std::span<Build* const> builds, Context& context) {
+  if (context.together().alone()) return;
+  const size_t groups = layout_->lanes().groups.size(), words = layout_->words();
+  summed_.resize(builds.size() * words);
+  context.parallel_for(builds.size() * groups, 1e9, [&](size_t i, int thread) {
+    build(*builds[i / groups], i % groups, summed_.data() + i / groups * words + layout_->group_begin(i % groups),
+          scratch_[static_cast<size_t>(thread)].data());
+  });
+  context.together().sum({summed_.data(), builds.size() * words}, "histograms");
+  for (size_t i = 0; i < builds.size(); ++i) {
+    builds[i]->parts = 0;
+    builds[i]->at = i * words;
+  }
+}
+
 void GroupSearch::build(const Build& build, size_t group, std::int64_t* cells, std::int64_t* scratch) const {
+  const size_t words = layout_->group_words(group);
+  if (build.parts == 0) {
+    std::copy_n(summed_.data() + build.at + layout_->group_begin(group), words, cells);
+    return;
+  }
   if (build.parts == 1) return layout_->build(build.rows, group, cells, scratch);
-  std::fill_n(cells, layout_->group_words(group), 0);
+  std::fill_n(cells, words, 0);
   for (size_t part = 0; part < build.parts; ++part)
     layout_->add_part(parts_.data() + build.at + part * layout_->part_words(), group, cells);
 }
 
 void GroupSearch::scan(const OpenNode& node, size_t group, const std::int64_t* cells, AllGradients gradients,
                        ColumnSplit* out, std::uint8_t wanted) const {
-  const double factor = of(gradients, node).gain_factor(weights_, node.weight);
-  const bool at_root = node.weight == weights_.total;
+  const double factor = gradients[node.output].gain_factor(weights_, node.sums.weight);
+  const bool at_root = node.sums.weight == weights_.total;
   const auto scan_column = layout_->one_word() ? kernels().scan_packed : kernels().scan_wide;
   for (int lane = 0; lane < layout_->lanes().width(group); ++lane) {
     if (!((wanted >> lane) & 1)) continue;
     const size_t place = layout_->lanes().first(group) + static_cast<size_t>(lane), c = column(place);
     const ScanTask task{cells + layout_->column_begin(place) - layout_->group_begin(group),
-                        X_.value_bins(c),
-                        X_.has_missing(c),
-                        node.gradient,
-                        node.weight,
+                        table_.columns[c].bins,
+                        table_.columns[c].missing,
+                        node.sums.gradient,
+                        node.sums.weight,
                         min_weight_,
                         factor};
-    if (X_.categorical(c)) {
+    if (table_.columns[c].categorical) {
       out[lane] = scan_levels(task, at_root);
       continue;
     }
@@ -158,26 +200,25 @@ ColumnSplit GroupSearch::scan_levels(const ScanTask& column, bool at_root) const
   return split;
 }
 
-void GroupSearch::finish(const Task& task, const Kept& kept, size_t group, AllGradients gradients,
+void GroupSearch::finish(const Task& task, const Level& level, size_t group, AllGradients gradients,
                          std::span<ColumnSplit> splits, std::int64_t* scratch) {
-  const Siblings& pair = *task.pair;
   const size_t words = layout_->group_words(group);
   std::int64_t* spare = scratch + layout_->most_group_words();
-  std::int64_t* small = kept.small >= 0 ? histogram(kept.small, group) : spare;
+  std::int64_t* small = task.small_slot >= 0 ? histogram(task.small_slot, group) : spare;
   spare += layout_->most_group_words();
-  std::int64_t* large = kept.large >= 0 ? histogram(kept.large, group) : spare;
-  if (task.small.rows.count > 0) build(task.small, group, small, scratch);
-  if (task.large.rows.count > 0) {
+  std::int64_t* large = task.large_slot >= 0 ? histogram(task.large_slot, group) : spare;
+  if (task.small.needed) build(task.small, group, small, scratch);
+  if (task.large.needed) {
     build(task.large, group, large, scratch);
   } else if (task.large_wanted) {
-    const std::int64_t* parent = histogram(kept.parent, group);
+    const std::int64_t* parent = histogram(task.parent_slot, group);
     for (size_t i = 0; i < words; ++i) large[i] = parent[i] - small[i];
   }
-  auto row_of = [&](int slot) {
-    return splits.data() + static_cast<size_t>(slot) * places() + layout_->lanes().first(group);
+  auto scan_node = [&](size_t node, const std::int64_t* cells) {
+    scan(level.nodes[node], group, cells, gradients, splits.data() + node * places() + layout_->lanes().first(group));
   };
-  if (task.small_wanted) scan(pair.small, group, small, gradients, row_of(pair.small_slot));
-  if (task.large_wanted) scan(pair.large, group, large, gradients, row_of(pair.large_slot));
+  if (task.small_wanted) scan_node(task.pair->small, small);
+  if (task.large_wanted) scan_node(task.pair->large, large);
 }
 
 void GroupSearch::prepare_scratch(Context& context) {
@@ -185,35 +226,27 @@ void GroupSearch::prepare_scratch(Context& context) {
   for (auto& s : scratch_) s.resize(3 * layout_->most_group_words());
 }
 
-void GroupSearch::search(std::span<Siblings> level, Kept Siblings::* kept, std::span<const std::uint8_t> wanted,
-                         bool deeper, OrderedRows& rows, AllGradients gradients, std::span<ColumnSplit> splits,
-                         Context& context) {
+void GroupSearch::search(const Level& level, std::span<const std::uint8_t> wanted, bool deeper, OrderedRows& rows,
+                         AllGradients gradients, std::span<ColumnSplit> splits, Context& context) {
   if (places() == 0) return;
   prepare_scratch(context);
-  keep_histograms(level, kept, wanted, deeper);
-  auto is_wanted = [&](int slot) { return slot >= 0 && wanted[static_cast<size_t>(slot)]; };
-  std::vector<Task> tasks;
-  double work = 0;
-  for (auto& pair : level) {
-    Task task{&pair, is_wanted(pair.small_slot), is_wanted(pair.large_slot), {}, {}};
-    if (!task.small_wanted && !task.large_wanted) continue;
-    const bool subtract = task.large_wanted && (pair.*kept).parent >= 0;
-    if (task.small_wanted || subtract) task.small.rows = rows.of(pair.small, context);
-    if (task.large_wanted && !subtract) task.large.rows = rows.of(pair.large, context);
-    work += static_cast<double>((task.small.rows.count + task.large.rows.count) * places() + layout_->words());
-    tasks.push_back(task);
-  }
+  std::vector<Task> tasks = tasks_of(level, wanted, deeper, rows, context);
   if (tasks.empty()) return;
-  build_in_parts(tasks, context);
+  double work = 0;
+  for (const Task& task : tasks)
+    work += static_cast<double>((task.small.rows.count + task.large.rows.count) * places() + layout_->words());
+  const std::vector<Build*> builds = builds_of(tasks);
+  build_in_parts(builds, context);
+  add_up_parts(builds, context);
   const size_t groups = layout_->lanes().groups.size();
   context.parallel_for(tasks.size() * groups, work, [&](size_t i, int thread) {
-    const Task& task = tasks[i / groups];
-    finish(task, (*task.pair).*kept, i % groups, gradients, splits, scratch_[static_cast<size_t>(thread)].data());
+    finish(tasks[i / groups], level, i % groups, gradients, splits, scratch_[static_cast<size_t>(thread)].data());
   });
 }
 
 // As many pieces at a time as there is memory for their cells.
-void GroupSearch::search_pieces(std::span<Piece> pieces, OrderedRows& rows, AllGradients gradients, Context& context) {
+void GroupSearch::search_pieces(std::span<const GroupPiece> pieces, OrderedRows& rows, AllGradients gradients,
+                                Context& context) {
   for (size_t begin = 0; begin < pieces.size();) {
     size_t end = begin, bytes = 0;
     while (end < pieces.size() && bytes < kPartsBytes)
@@ -223,8 +256,8 @@ void GroupSearch::search_pieces(std::span<Piece> pieces, OrderedRows& rows, AllG
   }
 }
 
-void GroupSearch::search_portion(std::span<Piece> pieces, OrderedRows& rows, AllGradients gradients, Context& context) {
-  if (pieces.empty()) return;
+void GroupSearch::search_portion(std::span<const GroupPiece> pieces, OrderedRows& rows, AllGradients gradients,
+                                 Context& context) {
   prepare_scratch(context);
   struct Part {
     size_t piece;
@@ -233,31 +266,48 @@ void GroupSearch::search_portion(std::span<Piece> pieces, OrderedRows& rows, All
   };
   const size_t cut = std::max<size_t>(1, 4 * static_cast<size_t>(context.threads()) / pieces.size());
   std::vector<Part> parts;
-  std::vector<size_t> first;  // part of each piece
   size_t words = 0;
   double work = 0;
+  auto add = [&](size_t piece, const NodeRows& own) {
+    parts.push_back({piece, own, words});
+    words += whole_lines(layout_->group_words(pieces[piece].group));
+  };
+  // The first part of each piece comes first: there its parts, and those of other parts of the table, are added up.
+  std::vector<NodeRows> all;
+  std::vector<size_t> count;
   for (size_t i = 0; i < pieces.size(); ++i) {
-    const NodeRows all = rows.of(*pieces[i].node, context);
-    const size_t count = std::clamp<size_t>(all.count / kLeastPartRows, 1, context.threads() == 1 ? 1 : cut);
-    first.push_back(parts.size());
-    for (size_t p = 0; p < count; ++p) {
-      parts.push_back({i, all.part(all.count * p / count, all.count * (p + 1) / count), words});
-      words += whole_lines(layout_->group_words(pieces[i].group));
-    }
-    work += static_cast<double>(all.count * static_cast<size_t>(std::popcount(pieces[i].wanted)));
+    all.push_back(rows.of(*pieces[i].node, context));
+    count.push_back(std::clamp<size_t>(all[i].count / kLeastPartRows, 1, context.threads() == 1 ? 1 : cut));
+    add(i, all[i].part(0, all[i].count / count[i]));
+    work += static_cast<double>(all[i].count * static_cast<size_t>(std::popcount(pieces[i].wanted)));
   }
-  first.push_back(parts.size());
+  const size_t first_words = words;
+  std::vector<size_t> first_more;  // part of each piece
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    first_more.push_back(parts.size());
+    for (size_t p = 1; p < count[i]; ++p)
+      add(i, all[i].part(all[i].count * p / count[i], all[i].count * (p + 1) / count[i]));
+  }
+  first_more.push_back(parts.size());
   parts_.resize(words);
   context.parallel_for(parts.size(), work, [&](size_t i, int thread) {
-    const Piece& piece = pieces[parts[i].piece];
+    const GroupPiece& piece = pieces[parts[i].piece];
     layout_->build(parts[i].rows, piece.group, parts_.data() + parts[i].at,
                    scratch_[static_cast<size_t>(thread)].data(), piece.wanted);
   });
-  context.parallel_for(pieces.size(), 1000.0 * static_cast<double>(pieces.size()), [&](size_t i, int) {
-    std::int64_t* cells = parts_.data() + parts[first[i]].at;
-    for (size_t p = first[i] + 1; p < first[i + 1]; ++p)
+  auto add_up = [&](size_t i) {
+    std::int64_t* cells = parts_.data() + parts[i].at;
+    for (size_t p = first_more[i]; p < first_more[i + 1]; ++p)
       for (size_t w = 0; w < layout_->group_words(pieces[i].group); ++w) cells[w] += parts_.data()[parts[p].at + w];
-    scan(*pieces[i].node, pieces[i].group, cells, gradients, pieces[i].splits, pieces[i].wanted);
+  };
+  const bool alone = context.together().alone();
+  if (!alone) {
+    for (size_t i = 0; i < pieces.size(); ++i) add_up(i);
+    context.together().sum({parts_.data(), first_words}, "histograms of pieces");
+  }
+  context.parallel_for(pieces.size(), 1000.0 * static_cast<double>(pieces.size()), [&](size_t i, int) {
+    if (alone) add_up(i);
+    scan(*pieces[i].node, pieces[i].group, parts_.data() + parts[i].at, gradients, pieces[i].splits, pieces[i].wanted);
   });
 }
 

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstring>
 
-#include "engine/cpu/kernels.hpp"
+#include "support/kernels.hpp"
 #include "support/limits.hpp"
 
 namespace frugal {
@@ -142,16 +142,16 @@ void add_folded(const NodeRows& n, const std::uint8_t* folded, int lanes, std::i
 
 }  // namespace
 
-Histograms::Histograms(const BinnedMatrix& X, Lanes lanes, bool weighted)
+Histograms::Histograms(const TableFacts& table, Lanes lanes)
     : lanes_(std::move(lanes)),
-      weighted_(weighted),
-      words_per_cell_(weighted || X.rows() > static_cast<size_t>(kCountMask) ? 2 : 1) {
+      weighted_(table.weighted),
+      words_per_cell_(table.weighted || table.rows > kCountMask ? 2 : 1) {
   // Groups are worked on by different threads, so each starts on a line of its own.
   size_t at = 0;
   for (size_t p = 0; p < lanes_.places(); ++p) {
     if (p % lanes_.in_group == 0) at = whole_lines(at);
     offsets_.push_back(at);
-    at += static_cast<size_t>(X.cells(lanes_.columns[p]) * words_per_cell_);
+    at += static_cast<size_t>(table.columns[lanes_.columns[p]].cells() * words_per_cell_);
   }
   offsets_.push_back(whole_lines(at));
   for (size_t g = 0; g < lanes_.groups.size(); ++g) most_group_words_ = std::max(most_group_words_, group_words(g));

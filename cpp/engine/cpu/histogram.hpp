@@ -9,10 +9,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "data/binning.hpp"
-#include "data/types.hpp"
+#include "engine/engine.hpp"
 #include "support/aligned.hpp"
-#include "support/fixed_point.hpp"
 
 namespace frugal {
 
@@ -39,7 +37,7 @@ struct NodeRows {
 
 class Histograms {
  public:
-  Histograms(const BinnedMatrix& X, Lanes lanes, bool weighted);
+  Histograms(const TableFacts& table, Lanes lanes);
 
   size_t words() const { return offsets_.back(); }  // of a whole node
   size_t column_begin(size_t place) const { return offsets_[place]; }

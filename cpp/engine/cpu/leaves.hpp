@@ -1,19 +1,21 @@
-// What the leaves of a grown tree predict.
+// What the leaves of a grown tree need: sums and quantiles over their rows, and their values added to predictions.
 #pragma once
 
-#include "grow/grower.hpp"
-#include "loss/gradients.hpp"
+#include "engine/cpu/partition.hpp"
 #include "loss/losses.hpp"
 
 namespace frugal {
 
-// Sets tree.value of every leaf, learning rate included: a Newton step (sum w g / (sum w h + l2)), the mean
-// of g, or a quantile of the residuals y - raw for losses without curvature.
-void set_leaf_values(Tree& tree, std::span<const Leaf> leaves, const RowPartition& partition, const Target& target,
-                     const double* raw, const Derivatives& d, const Loss& loss, const Params& params, Context& context);
+// Sums of w * g and w * h over every leaf, on a grid far finer than that of gradients.
+std::vector<LeafSums> sums_of_leaves(std::span<const OpenNode> leaves, const RowPartition& partition,
+                                     const Weights& weights, const Derivatives& d, Context& context);
+
+// A quantile of the residuals y - raw of every leaf.
+std::vector<double> quantiles_of_leaves(std::span<const OpenNode> leaves, const RowPartition& partition,
+                                        const Target& target, const double* raw, double level, Context& context);
 
 // Adds every leaf's value to the raw predictions of its rows.
-void add_leaf_values(const Tree& tree, std::span<const Leaf> leaves, const RowPartition& partition, double* raw,
-                     Context& context);
+void add_leaf_values(std::span<const OpenNode> leaves, const RowPartition& partition, std::span<const double> values,
+                     double* raw, Context& context);
 
 }  // namespace frugal

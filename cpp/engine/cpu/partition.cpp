@@ -1,7 +1,7 @@
 #include "engine/cpu/partition.hpp"
 
-#include "engine/cpu/kernels.hpp"
 #include "support/chunks.hpp"
+#include "support/kernels.hpp"
 #include "support/limits.hpp"
 
 namespace frugal {
@@ -19,16 +19,16 @@ struct Part {
 
 constexpr size_t kPartWords = (kPartitionRows + 63) / 64;
 
-LeftBins left_bins(const ChosenSplit& split) {
-  if (split.listed) return {split.goes_left.data(), 0, -1};
-  return {nullptr, split.bin, split.missing_left ? split.missing_bin : -1};
+LeftBins left_bins(const SplitRule& rule) {
+  if (rule.listed) return {rule.goes_left.data(), 0, -1};
+  return {nullptr, rule.bin, rule.missing_left ? rule.missing_bin : -1};
 }
 
-void mark(Part& part, const ChosenSplit& split, const RowPartition::Bins& bins_of, const Weights& weights,
-          const Row* rows, std::uint64_t* bits) {
+void mark(Part& part, const SplitRule& rule, const RowPartition::Bins& bins_of, const Weights& weights, const Row* rows,
+          std::uint64_t* bits) {
   std::uint8_t bins[kPartitionRows];
-  bins_of(split, {rows, part.rows()}, bins);
-  part.left_rows = static_cast<Row>(kernels().left_bits(part.rows(), bins, left_bins(split), bits));
+  bins_of(rule, {rows, part.rows()}, bins);
+  part.left_rows = static_cast<Row>(kernels().left_bits(part.rows(), bins, left_bins(rule), bits));
   part.weight = part.left_rows;
   if (weights.uniform()) return;
   part.weight = 0;
@@ -36,30 +36,37 @@ void mark(Part& part, const ChosenSplit& split, const RowPartition::Bins& bins_o
     part.weight += weights.units[rows[i]] & -static_cast<std::int64_t>((bits[i / 64] >> (i % 64)) & 1);
 }
 
-void place(std::vector<Part>& parts, std::span<ChosenSplit> splits) {
-  for (auto& s : splits) s.left = s.right = OpenNode{};
-  for (const auto& c : parts) {
-    auto& left = splits[c.at.owner].left;
-    left.end += c.left_rows;
-    left.weight += c.weight;
+// Where the children's rows go here, and how many they are everywhere.
+void place(std::vector<Part>& parts, std::span<Parting> splits, Together& together) {
+  std::vector<std::int64_t> sums(2 * splits.size());  // rows and weight of each left side
+  for (const Part& p : parts) {
+    sums[2 * p.at.owner] += p.left_rows;
+    sums[2 * p.at.owner + 1] += p.weight;
   }
   std::vector<Row> left_at, right_at;
-  for (auto& s : splits) {
+  for (size_t i = 0; i < splits.size(); ++i) {
+    Parting& s = splits[i];
     s.left.begin = s.node.begin;
-    s.left.end += s.node.begin;
-    s.right.begin = s.left.end;
+    s.left.end = s.right.begin = s.node.begin + static_cast<Row>(sums[2 * i]);
     s.right.end = s.node.end;
-    s.right.weight = s.node.weight - s.left.weight;
     s.left.list = s.right.list = 1 - s.node.list;
     s.left.output = s.right.output = s.node.output;
     left_at.push_back(s.left.begin);
     right_at.push_back(s.right.begin);
   }
-  for (auto& c : parts) {
-    c.left_to = left_at[c.at.owner];
-    c.right_to = right_at[c.at.owner];
-    left_at[c.at.owner] += c.left_rows;
-    right_at[c.at.owner] += c.rows() - c.left_rows;
+  for (Part& p : parts) {
+    p.left_to = left_at[p.at.owner];
+    p.right_to = right_at[p.at.owner];
+    left_at[p.at.owner] += p.left_rows;
+    right_at[p.at.owner] += p.rows() - p.left_rows;
+  }
+  together.sum(sums, "rows and weights of children");
+  for (size_t i = 0; i < splits.size(); ++i) {
+    Parting& s = splits[i];
+    s.left.sums.rows = sums[2 * i];
+    s.left.sums.weight = sums[2 * i + 1];
+    s.right.sums.rows = s.node.sums.rows - sums[2 * i];
+    s.right.sums.weight = s.node.sums.weight - sums[2 * i + 1];
   }
 }
 
@@ -72,22 +79,22 @@ void RowPartition::reset(Context& context) {
     });
 }
 
-void RowPartition::split(std::span<ChosenSplit> splits, const Bins& bins, const Weights& weights, Context& context) {
+void RowPartition::split(std::span<Parting> splits, const Bins& bins, const Weights& weights, Context& context) {
   std::vector<Part> parts;
-  for (const Chunk& chunk : cut(splits, kPartitionRows, [](const ChosenSplit& s) { return s.node; }))
+  for (const Chunk& chunk : cut(splits, kPartitionRows, [](const Parting& s) { return s.node; }))
     parts.push_back({chunk});
   bits_.resize(parts.size() * kPartWords);
   double work = 0;
   for (const auto& s : splits) work += 2.0 * s.node.rows();
   auto list = [&](const Part& p, bool other) {
     const OpenNode& node = splits[p.at.owner].node;
-    return lists_[static_cast<size_t>(node.output)][static_cast<size_t>(other ? 1 - node.list : node.list)].data();
+    return lists_[node.output][other ? 1 - node.list : node.list].data();
   };
   auto from = [&](const Part& p) { return list(p, false) + p.at.begin; };
   context.parallel_for(parts.size(), work, [&](size_t i, int) {
-    mark(parts[i], splits[parts[i].at.owner], bins, weights, from(parts[i]), bits_.data() + i * kPartWords);
+    mark(parts[i], *splits[parts[i].at.owner].rule, bins, weights, from(parts[i]), bits_.data() + i * kPartWords);
   });
-  place(parts, splits);
+  place(parts, splits, context.together());
   context.parallel_for(parts.size(), work, [&](size_t i, int) {
     Row* to = list(parts[i], true);
     kernels().part_rows(parts[i].rows(), from(parts[i]), bits_.data() + i * kPartWords, to + parts[i].left_to,

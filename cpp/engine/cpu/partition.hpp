@@ -6,24 +6,17 @@
 #include <functional>
 #include <vector>
 
-#include "data/binning.hpp"
-#include "data/levels.hpp"
-#include "data/types.hpp"
-#include "loss/gradients.hpp"
+#include "data/target.hpp"
+#include "engine/cpu/node.hpp"
+#include "support/threads.hpp"
 
 namespace frugal {
 
-// A split that was chosen.
-struct ChosenSplit {
+// A split on its way.
+struct Parting {
+  const SplitRule* rule;
   OpenNode node;
-  int column = -1;
-  int bin = 0;
-  int missing_bin = 0;
-  bool missing_left = false;
-  bool listed = false;                      // which bins go left is in goes_left; otherwise all up to `bin`
-  std::array<bool, kMostBins> goes_left{};  // by bin, that of missing values too
-  std::array<bool, kMostBins> no_rows{};    // levels that no row of the node has
-  OpenNode left, right;                     // filled in by the partition: rows and weights
+  OpenNode left{}, right{};  // filled in by the partition
 };
 
 class RowPartition {
@@ -31,14 +24,14 @@ class RowPartition {
   RowPartition(size_t rows, size_t outputs) : lists_(outputs, {std::vector<Row>(rows), std::vector<Row>(rows)}) {}
 
   void reset(Context& context);
-  const Row* rows(const OpenNode& node) const {
-    return lists_[static_cast<size_t>(node.output)][static_cast<size_t>(node.list)].data() + node.begin;
+  std::span<const Row> rows(const OpenNode& node) const {
+    return {lists_[node.output][node.list].data() + node.begin, node.rows()};
   }
 
   // Writes the bins of some rows in the column of a split.
-  using Bins = std::function<void(const ChosenSplit& split, std::span<const Row> rows, std::uint8_t* out)>;
+  using Bins = std::function<void(const SplitRule& rule, std::span<const Row> rows, std::uint8_t* out)>;
   // Rows keep their order on both sides, so every node's rows stay ascending.
-  void split(std::span<ChosenSplit> splits, const Bins& bins, const Weights& weights, Context& context);
+  void split(std::span<Parting> splits, const Bins& bins, const Weights& weights, Context& context);
 
  private:
   std::vector<std::array<std::vector<Row>, 2>> lists_;  // of each output

@@ -2,66 +2,67 @@
 
 #include <algorithm>
 
-#include "engine/cpu/kernels.hpp"
+#include "support/kernels.hpp"
 #include "support/limits.hpp"
 
 namespace frugal {
+namespace {
 
-SparseSearch::SparseSearch(const BinnedMatrix& X, const Weights& weights, double min_weight)
-    : X_(X), weights_(weights), min_weight_(min_weight) {
-  for (size_t s = 0; s < X.sparse(); ++s) {
-    std::int64_t weight = 0;
-    for (Row row : X.listed(s).rows) weight += weights.unit(row);
-    if (static_cast<double>(weight) >= min_weight_) worth_searching_.push_back(s);
-  }
-}
+constexpr size_t kBlock = 32;  // columns of a task
 
-void SparseSearch::measure(std::span<const size_t> numbers, AllGradients gradients, Context& context) {
-  measured_.resize(gradients.size());
-  for (size_t k = 0; k < gradients.size(); ++k) measure_output(numbers, gradients[k], measured_[k], context);
-}
-
-SparseSearch::Listed SparseSearch::listed_sums(std::span<const Row> rows, const GridGradients& gradients) const {
-  std::int64_t weight = static_cast<std::int64_t>(rows.size());
+struct ListedUnits {
+  std::int64_t weight = 0;
   Wide squares = 0;
-  if (weights_.uniform()) {
+};
+
+ListedUnits units_of(std::span<const Row> rows, const GridGradients& gradients, const Weights& weights) {
+  ListedUnits sums;
+  if (weights.uniform()) {
+    sums.weight = static_cast<std::int64_t>(rows.size());
     constexpr size_t kFit = 1024;  // so many squares of numbers up to 2^26 fit a word
     for (size_t from = 0; from < rows.size(); from += kFit) {
       std::int64_t some = 0;
       for (Row row : rows.subspan(from, std::min(kFit, rows.size() - from)))
         some += std::int64_t{gradients.q[row]} * gradients.q[row];
-      squares += some;
+      sums.squares += some;
     }
-  } else {
-    weight = 0;
-    for (Row row : rows) {
-      const std::int64_t unit = weights_.units[row], q = gradients.q[row];
-      weight += unit;
-      squares += Wide{unit} * (q * q);
-    }
+    return sums;
   }
-  return {scaled(static_cast<double>(weight), -weights_.shift),
-          scaled(static_cast<double>(squares), -2 * gradients.shift - weights_.shift)};
+  for (Row row : rows) {
+    const std::int64_t unit = weights.units[row], q = gradients.q[row];
+    sums.weight += unit;
+    sums.squares += Wide{unit} * (q * q);
+  }
+  return sums;
 }
 
-void SparseSearch::measure_output(std::span<const size_t> numbers, const GridGradients& gradients,
-                                  std::vector<Listed>& out, Context& context) const {
-  out.resize(X_.sparse());
+}  // namespace
+
+std::vector<Listed> SparseSearch::listed(std::span<const size_t> columns, const GridGradients& gradients,
+                                         Context& context) const {
+  std::vector<std::int64_t> weights(columns.size());
+  std::vector<Wide> squares(columns.size());
   double work = 0;
-  for (size_t s : numbers) work += static_cast<double>(X_.listed(s).rows.size());
-  constexpr size_t kBlock = 64;
-  const size_t count = numbers.size();
-  context.parallel_for((count + kBlock - 1) / kBlock, work, [&](size_t block, int) {
-    for (size_t i = block * kBlock; i < std::min(count, (block + 1) * kBlock); ++i) {
-      out[numbers[i]] = listed_sums(X_.listed(numbers[i]).rows, gradients);
+  for (size_t c : columns) work += static_cast<double>(listed_rows(c).rows.size());
+  context.parallel_for((columns.size() + kBlock - 1) / kBlock, work, [&](size_t block, int) {
+    for (size_t i = block * kBlock; i < std::min(columns.size(), (block + 1) * kBlock); ++i) {
+      const ListedUnits sums = units_of(listed_rows(columns[i]).rows, gradients, weights_);
+      weights[i] = sums.weight;
+      squares[i] = sums.squares;
     }
   });
+  context.together().sum(weights, "listed weights");
+  sum_all(context.together(), squares, "listed squares");
+  std::vector<Listed> out;
+  for (size_t i = 0; i < columns.size(); ++i)
+    out.push_back({scaled(static_cast<double>(weights[i]), -weights_.shift),
+                   scaled(static_cast<double>(squares[i]), -2 * gradients.facts.shift - weights_.shift)});
+  return out;
 }
 
-// Sums what is listed of one column, some nodes at a time. Packed: gradient and count in one word.
 template <bool Packed>
-void SparseSearch::add_up(const BinnedMatrix::SparseColumn& column, size_t first, size_t count, size_t words,
-                          std::int64_t* cells) const {
+void SparseSearch::add_rows(const BinnedMatrix::SparseColumn& column, size_t first, size_t count, size_t words,
+                            std::int64_t* cells) const {
   for (size_t i = 0; i < column.rows.size(); ++i) {
     const Placed& row = placed_[column.rows[i]];
     const size_t slot = static_cast<size_t>(row.slot) - first;  // wraps around below the first
@@ -76,12 +77,24 @@ void SparseSearch::add_up(const BinnedMatrix::SparseColumn& column, size_t first
   }
 }
 
+// Sums what is listed of one column, some nodes at a time.
+void SparseSearch::add_up(const OfOutput& own, size_t column, size_t first, size_t count, std::int64_t* cells) const {
+  const size_t words = words_of(own, column);
+  std::fill_n(cells, count * words, 0);
+  if (own.packed) {
+    add_rows<true>(listed_rows(column), first, count, words, cells);
+  } else {
+    add_rows<false>(listed_rows(column), first, count, words, cells);
+  }
+}
+
 // The usual bin has what is left of the node. A side that is too light is found before anything is scanned.
 template <bool Packed>
-ColumnSplit SparseSearch::best_of(const OpenNode& node, size_t c, std::uint8_t usual_bin, double factor,
+ColumnSplit SparseSearch::best_of(const OpenNode& node, size_t column, std::uint8_t usual_bin, double factor,
                                   std::int64_t* cells) const {
+  const ColumnFacts& facts = table_.columns[column];
   std::int64_t gradient = 0, weight = 0;
-  const auto count = static_cast<size_t>(X_.cells(c));
+  const auto count = static_cast<size_t>(facts.cells());
   if constexpr (Packed) {
     std::int64_t sum = 0;
     for (size_t i = 0; i < count; ++i) sum += cells[i];
@@ -94,7 +107,7 @@ ColumnSplit SparseSearch::best_of(const OpenNode& node, size_t c, std::uint8_t u
     }
   }
   if (static_cast<double>(weight) < min_weight_) return {};
-  const std::int64_t rest = node.gradient - gradient, rest_weight = node.weight - weight;
+  const std::int64_t rest = node.sums.gradient - gradient, rest_weight = node.sums.weight - weight;
   if constexpr (Packed) {
     cells[usual_bin] = (rest << kCountBits) + rest_weight;
   } else {
@@ -103,74 +116,94 @@ ColumnSplit SparseSearch::best_of(const OpenNode& node, size_t c, std::uint8_t u
   }
   const auto scan = Packed ? kernels().scan_packed : kernels().scan_wide;
   const ScanResult best =
-      scan({cells, X_.value_bins(c), X_.has_missing(c), node.gradient, node.weight, min_weight_, factor});
+      scan({cells, facts.bins, facts.missing, node.sums.gradient, node.sums.weight, min_weight_, factor});
   return {best.gain, static_cast<std::uint16_t>(best.bin), static_cast<MissingSide>(best.missing_side)};
 }
 
-template <bool Packed>
-void SparseSearch::search_column(size_t number, std::span<const OpenNode* const> nodes, std::span<const double> factors,
-                                 ColumnSplit* splits, std::vector<std::int64_t>& cells) const {
-  const size_t c = X_.sparse_column(number);
-  const auto column = X_.listed(number);
-  const auto words = static_cast<size_t>((Packed ? 1 : 2) * X_.cells(c));
-  for (size_t first = 0; first < nodes.size(); first += kSparseSlots) {
-    const size_t count = std::min<size_t>(kSparseSlots, nodes.size() - first);
-    cells.assign(count * words, 0);
-    add_up<Packed>(column, first, count, words, cells.data());
-    for (size_t slot = first; slot < first + count; ++slot)
-      if (nodes[slot])
-        splits[slot] =
-            best_of<Packed>(*nodes[slot], c, column.usual_bin, factors[slot], cells.data() + (slot - first) * words);
+void SparseSearch::find_best(const OfOutput& own, size_t column, size_t first, size_t count, std::int64_t* cells,
+                             ColumnSplit* splits) const {
+  const std::uint8_t usual = listed_rows(column).usual_bin;
+  const size_t words = words_of(own, column);
+  for (size_t n = first; n < first + count; ++n) {
+    if (!own.wanted[n]) continue;
+    std::int64_t* node_cells = cells + (n - first) * words;
+    splits[n] = own.packed ? best_of<true>(own.nodes[n], column, usual, own.factors[n], node_cells)
+                           : best_of<false>(own.nodes[n], column, usual, own.factors[n], node_cells);
   }
 }
 
-void SparseSearch::search(std::span<const size_t> columns, const std::vector<const OpenNode*>& nodes,
-                          const RowPartition& partition, AllGradients gradients, std::span<ColumnSplit> splits,
-                          Context& context) {
-  std::fill(splits.begin(), splits.end(), ColumnSplit{});
-  if (columns.empty()) return;
-  // A row is in one node of each output; the nodes of an output lie together.
-  for (size_t begin = 0; begin < nodes.size();) {
+void SparseSearch::place(const OfOutput& own, const RowPartition& partition, const GridGradients& gradients,
+                         Context& context) {
+  placed_.assign(X_.rows(), Placed{});
+  for (size_t n = 0; n < own.nodes.size(); ++n) {
+    if (!own.wanted[n]) continue;
+    const auto rows = partition.rows(own.nodes[n]);
+    context.over_blocks(rows.size(), 4096, 2.0, [&](size_t begin, size_t end, size_t) {
+      for (size_t i = begin; i < end; ++i) placed_[rows[i]] = {static_cast<std::int32_t>(n), gradients.q[rows[i]]};
+    });
+  }
+}
+
+void SparseSearch::search_output(std::span<const size_t> columns, const OfOutput& own, Context& context) const {
+  std::vector<std::vector<std::int64_t>> cells(static_cast<size_t>(context.threads()));
+  double work = 0;
+  for (size_t c : columns) work += 3.0 * static_cast<double>(listed_rows(c).rows.size() + 20 * own.nodes.size());
+  context.parallel_for((columns.size() + kBlock - 1) / kBlock, work, [&](size_t block, int thread) {
+    auto& mine = cells[static_cast<size_t>(thread)];
+    for (size_t i = block * kBlock; i < std::min(columns.size(), (block + 1) * kBlock); ++i)
+      for (size_t first = 0; first < own.nodes.size(); first += kSparseSlots) {
+        const size_t count = std::min<size_t>(kSparseSlots, own.nodes.size() - first);
+        mine.resize(count * words_of(own, columns[i]));
+        add_up(own, columns[i], first, count, mine.data());
+        find_best(own, columns[i], first, count, mine.data(), own.splits + i * own.step);
+      }
+  });
+}
+
+// Where other parts of the table have rows too: as many columns at a time as there is memory for, in one message.
+void SparseSearch::search_in_parts(std::span<const size_t> columns, const OfOutput& own, Context& context) const {
+  const size_t nodes = own.nodes.size();
+  for (size_t begin = 0; begin < columns.size();) {
+    std::vector<size_t> at{0};
     size_t end = begin;
-    const OpenNode* some = nullptr;
-    for (; end < nodes.size() && (!nodes[end] || !some || nodes[end]->output == some->output); ++end)
-      if (nodes[end]) some = nodes[end];
-    if (some)
-      search_output(columns, {nodes.data() + begin, end - begin}, partition, of(gradients, *some),
-                    {splits.data() + begin, nodes.size()}, context);
+    while (end < columns.size() && at.back() * sizeof(std::int64_t) < kPartsBytes)
+      at.push_back(at.back() + nodes * words_of(own, columns[end++]));
+    std::vector<std::int64_t> cells(at.back());
+    context.parallel_for(end - begin, 1e6,
+                         [&](size_t i, int) { add_up(own, columns[begin + i], 0, nodes, cells.data() + at[i]); });
+    context.together().sum(cells, "histograms of sparse columns");
+    context.parallel_for(end - begin, 1e6, [&](size_t i, int) {
+      find_best(own, columns[begin + i], 0, nodes, cells.data() + at[i], own.splits + (begin + i) * own.step);
+    });
     begin = end;
   }
 }
 
-void SparseSearch::search_output(std::span<const size_t> columns, std::span<const OpenNode* const> nodes,
-                                 const RowPartition& partition, const GridGradients& gradients, Strided splits,
-                                 Context& context) {
-  placed_.assign(X_.rows(), Placed{});
-  std::vector<double> factors(nodes.size());
-  for (size_t slot = 0; slot < nodes.size(); ++slot) {
-    if (nodes[slot] == nullptr) continue;
-    factors[slot] = gradients.gain_factor(weights_, nodes[slot]->weight);
-    const Row* rows = partition.rows(*nodes[slot]);
-    context.over_blocks(nodes[slot]->rows(), 4096, 2.0, [&](size_t begin, size_t end, size_t) {
-      for (size_t i = begin; i < end; ++i) placed_[rows[i]] = {static_cast<std::int32_t>(slot), gradients.q[rows[i]]};
-    });
-  }
-  const bool packed = weights_.uniform() && X_.rows() <= static_cast<size_t>(kCountMask);
-  std::vector<std::vector<std::int64_t>> cells(static_cast<size_t>(context.threads()));
-  double work = 0;
-  for (size_t s : columns) work += 3.0 * static_cast<double>(X_.listed(s).rows.size() + 20 * nodes.size());
-  constexpr size_t kBlock = 32;
-  context.parallel_for((columns.size() + kBlock - 1) / kBlock, work, [&](size_t block, int thread) {
-    auto& own = cells[static_cast<size_t>(thread)];
-    for (size_t i = block * kBlock; i < std::min(columns.size(), (block + 1) * kBlock); ++i) {
-      ColumnSplit* out = splits.first + i * splits.step;
-      if (packed) {
-        search_column<true>(columns[i], nodes, factors, out, own);
-      } else {
-        search_column<false>(columns[i], nodes, factors, out, own);
-      }
+void SparseSearch::search(std::span<const size_t> columns, std::span<const OpenNode> nodes,
+                          std::span<const std::uint8_t> wanted, const RowPartition& partition, AllGradients gradients,
+                          std::span<ColumnSplit> splits, Context& context) {
+  std::fill(splits.begin(), splits.end(), ColumnSplit{});
+  if (columns.empty()) return;
+  // A row is in one node of each output; the nodes of an output lie together.
+  for (size_t begin = 0, end = 0; begin < nodes.size(); begin = end) {
+    const size_t output = nodes[begin].output;
+    while (end < nodes.size() && nodes[end].output == output) ++end;
+    OfOutput own{nodes.subspan(begin, end - begin),
+                 wanted.subspan(begin, end - begin),
+                 {},
+                 splits.data() + begin,
+                 nodes.size(),
+                 !table_.weighted && table_.rows <= kCountMask};
+    if (std::all_of(own.wanted.begin(), own.wanted.end(), [](std::uint8_t w) { return w == 0; })) continue;
+    for (const OpenNode& node : own.nodes)
+      own.factors.push_back(gradients[output].gain_factor(weights_, std::max<std::int64_t>(1, node.sums.weight)));
+    place(own, partition, gradients[output], context);
+    if (context.together().alone()) {
+      search_output(columns, own, context);
+    } else {
+      search_in_parts(columns, own, context);
     }
-  });
+  }
 }
 
 }  // namespace frugal

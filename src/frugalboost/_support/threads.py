@@ -5,7 +5,8 @@ from __future__ import annotations
 import joblib
 
 from frugalboost import _core
-from frugalboost.training.params import LARGEST_INT
+
+LARGEST_INT = 2**31 - 1  # the core counts in 32 bits; more of anything than that is no limit at all
 
 
 def threads_for(n_jobs: int | None) -> int:

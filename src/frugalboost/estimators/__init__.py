@@ -1,5 +1,6 @@
 """The public classes: validate, call, store."""
 
-from frugalboost.estimators.classifier import GBFSClassifier, GBFSRegressor
+from frugalboost.estimators.classifier import GBFSClassifier
+from frugalboost.estimators.regressor import GBFSRegressor
 
 __all__ = ["GBFSClassifier", "GBFSRegressor"]

@@ -1,4 +1,4 @@
-"""The estimators: validate, call, store."""
+"""The classifier: validate, call, store."""
 
 from __future__ import annotations
 
@@ -8,30 +8,27 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin, RegressorMixin, _fit_context
+from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.utils import compute_sample_weight
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_consistent_length
 
 from frugalboost.costs import Costs
-from frugalboost.estimators.base import Checked, GBFSBase, unchanged_on_error
-from frugalboost.estimators.descriptions import shared_descriptions
-from frugalboost.losses import CLASSIFICATION, REGRESSION, BuiltIn, Loss
+from frugalboost.estimators import storing
+from frugalboost.estimators.base import GBFSBase, unchanged_on_error
+from frugalboost.estimators.descriptions import described
+from frugalboost.losses import CLASSIFICATION, BuiltIn, Loss, resolve_loss
 from frugalboost.tables import Table
 from frugalboost.tables.reading import read_table
-from frugalboost.tables.sample import Rows
-from frugalboost.tables.targets import check_weights, check_y, check_y_classes, that_count, with_mean_one
+from frugalboost.tables.sample import Sample
+from frugalboost.tables.targets import check_weights, check_y_classes, positive_weight, with_mean_one
+from frugalboost.training.parameters import CLASSIFIER, constraints
 
 Floats = NDArray[np.float64]
 
 
-@shared_descriptions(
-    loss="""\
-loss : {"log_loss"} or object, default="log_loss"
-    "log_loss" for two or more classes, or an object as described in :mod:`frugalboost.losses`.""",
-    more="""\
-class_weight : dict, "balanced" or None, default=None
-    Weights of the classes, multiplied with ``sample_weight``.""",
+@storing.stored
+@described(
+    CLASSIFIER,
     attributes="""\
 classes_ : ndarray
     The class labels.
@@ -59,12 +56,10 @@ class GBFSClassifier(ClassifierMixin, GBFSBase):  # type: ignore[misc]
     """
 
     _losses = CLASSIFICATION
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **GBFSBase._parameter_constraints,
-        "class_weight": [dict, StrOptions({"balanced"}), None],
-    }
+    _parameter_constraints: ClassVar[dict[str, Any]] = constraints(CLASSIFIER)
     class_weight: dict[Any, float] | str | None
 
+    # Written by tools/write_signatures from training/parameters.py.
     def __init__(
         self,
         mu: float = 1e-3,
@@ -100,6 +95,8 @@ class GBFSClassifier(ClassifierMixin, GBFSBase):  # type: ignore[misc]
         verbose: int = 0,
     ) -> None:
         self._store(locals())
+
+    # End of what tools/write_signatures wrote.
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(
@@ -145,7 +142,7 @@ class GBFSClassifier(ClassifierMixin, GBFSBase):  # type: ignore[misc]
         array([0, 0, 0])
         """
         with unchanged_on_error(self):
-            return self._fit_checked(self._checked(X, y, sample_weight, X_val, y_val, sample_weight_val))
+            return self._fit_checked(*self._checked(X, y, sample_weight, X_val, y_val, sample_weight_val))
 
     def _checked(
         self,
@@ -155,21 +152,25 @@ class GBFSClassifier(ClassifierMixin, GBFSBase):  # type: ignore[misc]
         X_val: Any = None,
         y_val: ArrayLike | None = None,
         sample_weight_val: ArrayLike | None = None,
-    ) -> Checked:
-        loss = self._loss
+    ) -> tuple[Sample, Sample | None]:
+        resolve_loss(self.loss, self._losses)  # an error comes before anything is read
         X, y, sample_weight = read_table(self, X, y, sample_weight, reset=True)
         y = check_y_classes(y)
         check_consistent_length(X, y)
-        if not (self.warm_start and hasattr(self, "_memory")):
+        if not (self.warm_start and hasattr(self, "_warm_start")):
             self.classes_ = np.unique(y)
         if len(self.classes_) < 2:
             raise ValueError(
                 f"y has only one class, {self.classes_.tolist()[0]!r}; a classifier needs at least two classes."
             )
         weights = self._weights(X, y, sample_weight)
-        validation = self._validation_rows(X_val, y_val, sample_weight_val)
-        outputs = 1 if len(self.classes_) == 2 else len(self.classes_)
-        return Checked(Rows(X, self._encoded_target(y), weights), validation, loss, outputs)
+        validation = self._validation_sample(X_val, y_val, sample_weight_val)
+        return Sample(X, self._encoded_target(y), weights), validation
+
+    @property
+    def _outputs(self) -> int:
+        """One for two classes, else one for each."""
+        return 1 if len(self.classes_) == 2 else len(self.classes_)
 
     def _weights(self, X: Table, y: NDArray[Any], sample_weight: ArrayLike | None) -> Floats | None:
         weights = check_weights(sample_weight, X)
@@ -177,7 +178,7 @@ class GBFSClassifier(ClassifierMixin, GBFSBase):  # type: ignore[misc]
             by_class = compute_sample_weight(self.class_weight, y)
             weights = check_weights(by_class if weights is None else by_class * weights, X, "class_weight")
         weights = with_mean_one(weights)
-        if weights is not None and len(np.unique(y[that_count(weights)])) < 2:
+        if weights is not None and len(np.unique(y[positive_weight(weights)])) < 2:
             raise ValueError("Only one class has rows with a positive weight; a classifier needs at least two classes.")
         return weights
 
@@ -369,215 +370,3 @@ class GBFSClassifier(ClassifierMixin, GBFSBase):  # type: ignore[misc]
             return p
         built_in = isinstance(self._loss, BuiltIn)
         return np.column_stack([self._loss.inverse_link(-raw) if built_in else 1.0 - p, p])
-
-
-@shared_descriptions(
-    loss="""\
-loss : {"squared_error", "absolute_error", "huber", "quantile", "poisson"} or object, default="squared_error"
-    A name, one of the objects in :mod:`frugalboost.losses` where a parameter is wanted (``Quantile(0.9)``,
-    ``Huber(delta=2)``), or an object of your own as described there.""",
-)
-class GBFSRegressor(RegressorMixin, GBFSBase):  # type: ignore[misc]
-    """Boosted trees for regression that pay for each feature once, when a tree first splits on it.
-
-    Parameters
-    ----------
-    <parameters>
-
-    Attributes
-    ----------
-    <attributes>
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_diabetes
-    >>> from frugalboost import GBFSRegressor
-    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-    >>> model = GBFSRegressor(mu=0.02, max_iter=100).fit(X, y)
-    >>> [str(X.columns[j]) for j in model.selected_features_]
-    ['s5', 'bmi']
-    """
-
-    _losses = REGRESSION
-
-    def __init__(
-        self,
-        mu: float = 1e-3,
-        *,
-        mu_unit: str = "share",
-        costs: Costs = None,
-        budget: float | None = None,
-        learning_rate: float = 0.1,
-        max_iter: int = 500,
-        max_depth: int | None = 4,
-        min_samples_leaf: float = 20,
-        l2_regularization: float = 0.0,
-        max_bins: int = 255,
-        categorical_features: Any = "from_dtype",
-        bins_folder: str | os.PathLike[str] | None = None,
-        loss: str | BuiltIn | Loss = "squared_error",
-        leaf_values: str = "newton",
-        init: str = "prior",
-        stop: str = "paid",
-        screening: str = "auto",
-        new_features: float | str = "all",
-        n_features_to_select: int | None = None,
-        refit: bool | str = False,
-        average: int = 1,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 20,
-        tol: float = 0.0,
-        warm_start: bool = False,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self._store(locals())
-
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        *,
-        X_val: Any = None,
-        y_val: ArrayLike | None = None,
-        sample_weight_val: ArrayLike | None = None,
-    ) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : array-like, data frame, sparse matrix, path, Arrow dataset or batches
-            A table of shape (n_samples, n_features); NaN is a value of its own, whose side of a split is learned. Or
-            where to read it: a Parquet file or a folder of them, an Arrow dataset, or a list of batches ``(X, y)`` or
-            ``(X, y, weights)``, or a function that returns an iterator over them.
-        y : array-like of shape (n_samples,), or str
-            Numbers to predict. The name of their column, where X is read from files; None, where it comes in batches.
-        sample_weight : array-like of shape (n_samples,) or str, default=None
-            A weight of k counts as k equal rows. Weights with a mean below 1 that are not whole numbers are relative:
-            they are brought to a mean of 1. The name of a column, where X is read from files.
-        X_val, y_val : default=None
-            Rows for the validation loss, instead of setting some aside.
-        sample_weight_val : array-like, default=None
-            Their weights.
-
-        Returns
-        -------
-        self
-            The fitted regressor.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_diabetes
-        >>> from frugalboost import GBFSRegressor
-        >>> X, y = load_diabetes(return_X_y=True)
-        >>> GBFSRegressor(budget=3, max_iter=20).fit(X, y).n_features_selected_
-        3
-        """
-        with unchanged_on_error(self):
-            return self._fit_checked(self._checked(X, y, sample_weight, X_val, y_val, sample_weight_val))
-
-    def _checked(
-        self,
-        X: Any,
-        y: ArrayLike | None,
-        sample_weight: ArrayLike | None,
-        X_val: Any = None,
-        y_val: ArrayLike | None = None,
-        sample_weight_val: ArrayLike | None = None,
-    ) -> Checked:
-        loss = self._loss
-        X, y, sample_weight = read_table(self, X, y, sample_weight, reset=True)
-        target = self._encoded_target(y)
-        check_consistent_length(X, target)
-        weights = with_mean_one(check_weights(sample_weight, X))
-        validation = self._validation_rows(X_val, y_val, sample_weight_val)
-        if isinstance(loss, BuiltIn):
-            loss.check_target(target if weights is None else target[that_count(weights)])
-            if validation is not None:
-                loss.check_domain(validation.y, "y_val")
-        return Checked(Rows(X, target, weights), validation, loss, 1)
-
-    def _encoded_target(self, y: Any) -> Floats:
-        return check_y(y)
-
-    def predict(self, X: Any) -> Floats:
-        """Return predictions.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The rows. A data frame needs only the columns that the model owns. Or a path, an Arrow dataset or batches.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Predictions, in the units of y.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_diabetes
-        >>> from frugalboost import GBFSRegressor
-        >>> X, y = load_diabetes(return_X_y=True)
-        >>> GBFSRegressor(max_iter=20).fit(X, y).predict(X).shape
-        (442,)
-        """
-        return self._predictions(self._raw(X))
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the share of y's variance that is explained, R2.
-
-        Parameters
-        ----------
-        X : array-like, data frame, sparse matrix, path, Arrow dataset or batches
-            The rows.
-        y : array-like of shape (n_samples,), or str
-            As in :meth:`fit`.
-        sample_weight : array-like of shape (n_samples,) or str, default=None
-            As in :meth:`fit`.
-
-        Returns
-        -------
-        float
-            The score.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_diabetes
-        >>> from frugalboost import GBFSRegressor
-        >>> X, y = load_diabetes(return_X_y=True)
-        >>> GBFSRegressor(max_iter=20).fit(X, y).score(X, y) > 0.5
-        True
-        """
-        y, sample_weight = self._targets_of(X, y, sample_weight)
-        return float(super().score(X, y, sample_weight=sample_weight))
-
-    def staged_predict(self, X: Any) -> Iterator[Floats]:
-        """Yield predictions after each iteration up to the best one.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The rows. A data frame needs only the columns that the model owns.
-
-        Yields
-        ------
-        ndarray of shape (n_samples,)
-            As :meth:`predict`.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_diabetes
-        >>> from frugalboost import GBFSRegressor
-        >>> X, y = load_diabetes(return_X_y=True)
-        >>> len(list(GBFSRegressor(max_iter=5).fit(X, y).staged_predict(X)))
-        5
-        """
-        for raw in self._staged_raw(X):
-            yield self._predictions(raw)
-
-    def _predictions(self, raw: Floats) -> Floats:
-        return np.asarray(self._loss.inverse_link(raw), dtype=np.float64)

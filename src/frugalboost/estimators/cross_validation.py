@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from itertools import product
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self, TypeVar
@@ -25,24 +27,26 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from frugalboost._support.progress import Stage, Work
-from frugalboost._support.threads import threads_for
-from frugalboost.estimators.base import Checked, GBFSBase, unchanged_on_error
-from frugalboost.estimators.classifier import GBFSClassifier, GBFSRegressor
+from frugalboost.estimators.base import GBFSBase, unchanged_on_error
+from frugalboost.estimators.classifier import GBFSClassifier
 from frugalboost.estimators.descriptions import fill_in
-from frugalboost.estimators.notebook import Shown
-from frugalboost.estimators.path import Course, check_mus, check_numbers, make_estimator, mu_grid, score_name
+from frugalboost.estimators.notebook import NotebookMixin
+from frugalboost.estimators.regressor import GBFSRegressor
 from frugalboost.estimators.selector import Selector
-from frugalboost.selection.folds import by_appearance
-from frugalboost.selection.scoring import Scorer
-from frugalboost.selection.splits import Fold, Given, Grid, Split, check_classes, chosen_index
+from frugalboost.estimators.template import make_template, path_fitter
+from frugalboost.selection.final_fit import FitResult
+from frugalboost.selection.path import check_mus, check_numbers, mu_grid
+from frugalboost.selection.scoring import Scorer, score_name
+from frugalboost.selection.splits import Fold, Grid, Split, check_classes, chosen_index
+from frugalboost.tables.sample import Sample
 from frugalboost.tables.sources import as_batches
-from frugalboost.tables.targets import check_weights
+from frugalboost.tables.targets import by_appearance, check_weights
 
 Floats = NDArray[np.float64]
 T = TypeVar("T", bound=type)
 
 
-class GBFSCVBase(Shown, Selector, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class GBFSCVBase(NotebookMixin, Selector, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """What both share: folds, the rule, the refit on all rows, and delegation to the fitted estimator."""
 
     _kind: ClassVar[type[GBFSBase]]
@@ -139,15 +143,15 @@ class GBFSCVBase(Shown, Selector, MetaEstimatorMixin, BaseEstimator):  # type: i
             )
         with unchanged_on_error(self):
             template = self._template()
-            checked = template._checked(X, y, sample_weight)
-            table, target = indexable(X, y)
-            given = Given(table, target, check_weights(sample_weight, checked.train.table), checked)
-            splits = self._splits(y, groups, template, checked)
-            grid = self._grid(template, checked)
-            self._try(template, given, splits, grid)
-            return self._settle(template, checked)
+            sample, _ = template._checked(X, y, sample_weight)
+            splits = self._splits(Sample(None, y, groups=groups), sample)
+            grid = self._grid(template, sample)
+            # Scores are for the user's own targets, and weights without those of classes.
+            targets = Sample(None, indexable(y)[0], check_weights(sample_weight, sample.table))
+            self._try(template, sample, targets, splits, grid)
+            return self._settle(template, sample)
 
-    def _settle(self, template: GBFSBase, checked: Checked) -> Self:
+    def _settle(self, template: GBFSBase, sample: Sample) -> Self:
         """Apply the rule to the results, then fit on all rows."""
         results = self.cv_results_
         self.best_index_ = chosen_index(results, self.rule)
@@ -156,7 +160,7 @@ class GBFSCVBase(Shown, Selector, MetaEstimatorMixin, BaseEstimator):  # type: i
         final = template.set_params(**self.best_params_, n_jobs=self.n_jobs)
         if hasattr(self, "feature_names_in_"):
             del self.feature_names_in_  # of an earlier table
-        self.estimator_ = final._fit_checked(checked)
+        self.estimator_ = final._fit_checked(sample)
         for name, value in vars(final).items():
             if name.endswith("_"):
                 setattr(self, name, value)
@@ -167,7 +171,7 @@ class GBFSCVBase(Shown, Selector, MetaEstimatorMixin, BaseEstimator):  # type: i
         with unchanged_on_error(self):
             self.rule = rule
             template = self._template()
-            return self._settle(template, template._checked(X, y, sample_weight))
+            return self._settle(template, template._checked(X, y, sample_weight)[0])
 
     def _template(self) -> GBFSBase:
         if self.estimator is not None and not isinstance(self.estimator, self._kind):
@@ -175,12 +179,14 @@ class GBFSCVBase(Shown, Selector, MetaEstimatorMixin, BaseEstimator):  # type: i
                 f"{type(self).__name__} needs a {self._kind.__name__} as estimator, not a "
                 f"{type(self.estimator).__name__}."
             )
-        template = make_estimator(self._kind() if self.estimator is None else self.estimator, [], {})
+        template = make_template(self._kind() if self.estimator is None else self.estimator, [], {})
         if template.random_state is None and self.random_state is not None:
             template.random_state = check_random_state(self.random_state).randint(2**31 - 1)
         return template
 
-    def _splits(self, y: Any, groups: Any, template: GBFSBase, checked: Checked) -> list[Split]:
+    def _splits(self, targets: Sample, sample: Sample) -> list[Split]:
+        """Training and held-out rows by the user's targets and groups; ``sample`` is the same rows, checked."""
+        y, groups = targets.y, targets.groups
         if groups is not None:
             check_consistent_length(y, groups)
         cv = self.cv
@@ -192,16 +198,17 @@ class GBFSCVBase(Shown, Selector, MetaEstimatorMixin, BaseEstimator):  # type: i
         labels = np.asarray(y)
         if isinstance(splitter, StratifiedShuffleSplit):  # it would draw class after class, in the order of their names
             labels = by_appearance(labels)
-        splits = list(splitter.split(np.zeros(len(checked.train)), labels, groups))
+        splits = list(splitter.split(np.zeros(len(sample)), labels, groups))
         if not splits:
             raise ValueError("cv gives no splits. A generator can be used only once: make it a list.")
-        places = np.arange(len(checked.train))
+        places = np.arange(len(sample))
         splits = [(places[train], places[test]) for train, test in splits]  # masks may be given too
-        for number, (train, _) in enumerate(splits):
-            check_classes(template, checked.train, train, number)
+        if is_classifier(self):
+            for number, (train, _) in enumerate(splits):
+                check_classes(sample, train, number)
         return splits
 
-    def _grid(self, template: GBFSBase, checked: Checked) -> Grid:
+    def _grid(self, template: GBFSBase, sample: Sample) -> Grid:
         depths = [template.max_depth] if self.max_depths is None else list(self.max_depths)
         iterations = [None] if self.max_iters is None else sorted(set(self.max_iters))
         if not depths or not iterations:
@@ -216,18 +223,21 @@ class GBFSCVBase(Shown, Selector, MetaEstimatorMixin, BaseEstimator):  # type: i
             return Grid("n_features_to_select", np.array(check_numbers(self.n_features_to_select)), depths, iterations)
         if self.mus is not None:
             return Grid("mu", check_mus(self.mus), depths, iterations)
-        mu_max = Course(template, checked, threads_for(self.n_jobs)).mu_max
+        mu_max = path_fitter(template, sample, n_jobs=self.n_jobs).mu_max
         return Grid("mu", mu_grid(mu_max, self.n_mus, self.eps), depths, iterations, mu_max)
 
-    def _try(self, template: GBFSBase, given: Given, splits: list[Split], grid: Grid) -> None:
+    def _try(self, template: GBFSBase, sample: Sample, targets: Sample, splits: list[Split], grid: Grid) -> None:
         """Score every candidate on every split, one split after another."""
         scorer = Scorer(check_scoring(template, scoring=self.scoring))
-        threads = threads_for(self.n_jobs)
         table = []
-        for number, split in enumerate(splits):
+        for number, (train, test) in enumerate(splits):
+            held_out = sample.at(test)
+            shown = replace(targets.targets(test), X=held_out.X)
             rows = []
             for part, depth in enumerate(grid.depths):
-                fold = Fold(given, split, template._like(max_depth=depth), scorer, threads)
+                at_depth = template._like(max_depth=depth)
+                fitter = path_fitter(at_depth, sample.at(train), n_jobs=self.n_jobs)
+                fold = Fold(fitter, held_out, partial(_score, at_depth, scorer, shown))
                 label, depths = f"split {number + 1}/{len(splits)}, fit", len(grid.depths)
                 stage = Stage(Work.CROSS_VALIDATION, label, number * depths + part + 1, len(splits) * depths)
                 rows += fold.rows(grid, bool(self.verbose), stage)
@@ -284,6 +294,12 @@ class GBFSCVBase(Shown, Selector, MetaEstimatorMixin, BaseEstimator):  # type: i
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimator_")
+
+
+def _score(template: GBFSBase, scorer: Scorer, held_out: Sample, result: FitResult, **params: Any) -> float:
+    """The score on held-out rows of an estimator with these parameters that holds a model."""
+    fitted = template._holding(result, None, None, **params)
+    return scorer(fitted, held_out.X, held_out.y, held_out.weights)
 
 
 PARAMETERS = """\

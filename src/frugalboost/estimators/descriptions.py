@@ -6,90 +6,11 @@ import textwrap
 from collections.abc import Callable
 from typing import TypeVar
 
-T = TypeVar("T", bound=type)
+from frugalboost.training import parameters
+from frugalboost.training.parameters import Parameter
 
-PARAMETERS = """\
-mu : float, default=1e-3
-    What a price of 1 weighs against the loss: a split on a feature that is not owned yet must gain more than
-    ``mu`` times its price. Larger values buy fewer features.
-mu_unit : {"share", "absolute"}, default="share"
-    "share": ``mu`` is a share of the impurity of the gradients before the first tree, so that one value means
-    the same for any number of rows. "absolute": the units of the paper.
-costs : Cost, array-like, mapping, callable or None, default=None
-    Prices: one of the objects in :mod:`frugalboost.costs` (bags, neighbours, stages, sums of these), or by position, or
-    by feature name; features that a mapping leaves out cost 1, as all do with None. Zero is free, infinity is never.
-    A function ``phi(owned, last, prices)`` sets new prices after each purchase.
-budget : float or None, default=None
-    The most that may be paid in all, up to rounding; with prices of 1, the most features.
-learning_rate : float, default=0.1
-    Factor on every tree.
-max_iter : int, default=500
-    The most iterations; each grows one tree, or one per class for more than two classes.
-max_depth : int or None, default=4
-    The deepest tree; None sets no limit.
-min_samples_leaf : int or float, default=20
-    The least total weight of a leaf: rows, where no weights are given. Weights that add up to little, such as
-    normalised ones, need a fraction here.
-l2_regularization : float, default=0.0
-    Added to the denominator of a Newton step.
-max_bins : int, default=255
-    The most bins of a column, missing values apart; at most 255. Of a categorical column with more levels, the lightest
-    share the last bin.
-categorical_features : "from_dtype", array-like or None, default="from_dtype"
-    Columns whose values have no order: by their type in a data frame, or as a list of names, positions or truths. Each
-    is one feature with one price, split by sets of its levels. A level that training did not see counts as missing.
-bins_folder : str, path or None, default=None
-    Where the table in bins is kept in a temporary file that is mapped into memory, if it does not fit otherwise.
-%(loss)s
-leaf_values : {"newton", "gradient"}, default="newton"
-    A Newton step, or the mean of the gradient as in the paper. Splits are the same criterion in both.
-    Losses without curvature use a quantile of the residuals in both.
-init : {"prior", "zero"}, default="prior"
-    Where boosting starts: at the best constant, or at zero as in the paper.
-stop : {"paid", "never"}, default="paid"
-    "paid": a split is made only if its gain exceeds its price. "never": prices only steer which split is
-    made, as in the authors' released code.
-screening : {"auto", "exact", "off"}, default="auto"
-    How columns are found that are not worth a look, because they can't be worth their price. "exact": by proofs that
-    can't fail. "auto": large tables also by a random sample of the rows, which overlooks a column that should be bought
-    with a probability of 1e-6 a fit at most (see docs/algorithm.md). "off": every column is searched in every node.
-    The model is the same.
-new_features : "all", "auto" or float in (0, 1], default="all"
-    How many features that are not owned a tree looks at. A share, or "auto" (3 times the square root of their number,
-    500 at least), makes fits on very wide tables faster and changes the model: for each tree so many are drawn, in
-    proportion to what they last gained at a root. All keep a chance, and the root of every 16th to 64th tree looks at
-    all of them.
-n_features_to_select : int or None, default=None
-    Exactly so many features, or as many as gain anything: buy more, then sell the weakest back with refits on what is
-    owned, and fit on the rest (see docs/selection.md). A bag counts as one and is sold as one. mu is then only where
-    buying starts.
-refit : bool or "auto", default=False
-    Fit once more on the chosen features alone, all of them free from the start. "auto" keeps the better of the two by
-    validation loss, and needs validation rows. ``n_features_to_select`` always fits once more, and with validation
-    rows keeps the better model.
-average : int, default=1
-    That last fit is the mean of so many models, each fitted on four fifths of the rows and stopped early on the rest:
-    often a better prediction, from so many times as many trees. ``n_iter_`` and ``feature_importances_`` then count
-    the trees of all of them.
-early_stopping : bool, default=False
-    Stop when the validation loss has not fallen for ``n_iter_no_change`` iterations, and keep the best one.
-validation_fraction : float, default=0.1
-    Share of rows set aside for that, unless fit is given ``X_val`` and ``y_val``.
-n_iter_no_change : int, default=20
-    Patience of early stopping.
-tol : float, default=0.0
-    By how much the validation loss must fall to count.%(more)s
-warm_start : bool, default=False
-    Go on from the last fit, with its features still owned and in its bins, on the same rows or on others: fitting
-    twice with a growing ``max_iter`` gives the same model as one long fit, unless ``new_features`` draws some.
-random_state : int, RandomState or None, default=None
-    Decides which rows are set aside by early stopping, the folds of ``n_features_to_select`` and ``average``, which
-    features ``new_features`` draws and which rows ``screening`` does (None: always the same). Nothing else is random.
-n_jobs : int or None, default=None
-    Threads; None means all cores. The model does not depend on it.
-verbose : int, default=0
-    1 shows a line of progress.
-"""
+T = TypeVar("T", bound=type)
+WIDTH = 116  # of a line, before it is indented
 
 ATTRIBUTES = """\
 support_ : ndarray of shape (n_features,)
@@ -135,19 +56,29 @@ feature_names_in_ : ndarray of str
 """
 
 
-def shared_descriptions(loss: str, more: str = "", attributes: str = "") -> Callable[[T], T]:
-    """Fill ``<parameters>`` and ``<attributes>`` in a class's docstring.
+def described(kind: str, attributes: str = "") -> Callable[[T], T]:
+    """Fill ``<parameters>`` and ``<attributes>`` in an estimator's docstring, from the table of parameters.
 
     Parameters
     ----------
-    loss : str
-        What the ``loss`` parameter may be.
-    more : str, default=""
-        Parameters that only this class has.
+    kind : {"classifier", "regressor"}
+        Which parameters it has.
     attributes : str, default=""
         Attributes that only this class has.
     """
-    return fill_in(PARAMETERS % {"loss": loss, "more": more and f"\n{more}"}, attributes + ATTRIBUTES)
+    return fill_in("\n".join(map(_entry, parameters.of(kind))), attributes + ATTRIBUTES)
+
+
+def _entry(parameter: Parameter) -> str:
+    text = textwrap.fill(
+        " ".join(parameter.meaning.split()),
+        WIDTH,
+        initial_indent="    ",
+        subsequent_indent="    ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return f"{parameter.name} : {parameter.type}, default={parameter.default}\n{text}"
 
 
 def fill_in(parameters: str, attributes: str) -> Callable[[T], T]:

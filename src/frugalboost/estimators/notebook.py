@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from frugalboost.estimators.above import report_on
+from frugalboost.tables.names import feature_names
+
 if TYPE_CHECKING:
-    from frugalboost.report import Report
+    from frugalboost.estimators.above import Report
 
 MOST_ROWS = 20
 
 
-class Shown:
+class NotebookMixin:
     """Estimators that show what they bought, and can be reported on."""
 
     def report(
@@ -32,8 +35,8 @@ class Shown:
     ) -> Report:
         """Make a report: the trade-off curve, the choice and why, what each feature brings, the table's oddities.
 
-        The path is followed on all rows, and models with the first so many features are cross-validated; a plain
-        estimator is cross-validated first. Needs the extra "report".
+        The path is followed on all rows, and models with the first feature, the first two and so on are
+        cross-validated; a plain estimator is cross-validated first. Needs the extra "report".
 
         Parameters
         ----------
@@ -61,12 +64,9 @@ class Shown:
         >>> GBFSRegressor(n_features_to_select=3, max_iter=20).fit(X, y).report(X, y)
         <Report: 3 of 10 features>
         """
-        from frugalboost.report import Report
-        from frugalboost.report.making import made_for
-
         check_is_fitted(self)
         test = {"X_test": X_test, "y_test": y_test, "sample_weight_test": sample_weight_test}
-        return Report(made_for(self, X, y, sample_weight, groups=groups, title=title, verbose=verbose, **test))
+        return report_on(self, X, y, sample_weight, groups=groups, title=title, verbose=verbose, **test)
 
     def _repr_html_inner(self) -> str:
         """scikit-learn's diagram, and below it what was bought."""
@@ -84,9 +84,9 @@ def bought(estimator: Any) -> str:
     """A table of the features that a fitted estimator bought; nothing where it is not fitted."""
     if not hasattr(estimator, "selected_features_"):
         return ""
-    names = getattr(estimator, "feature_names_in_", range(estimator.n_features_in_))
+    names = feature_names(estimator)
     shares, chosen = 100 * estimator.feature_importances_, estimator.selected_features_.tolist()
-    rows = [(str(names[c]), f"{shares[c]:.1f}") for c in chosen]
+    rows = [(names[c], f"{shares[c]:.1f}") for c in chosen]
     said = f"{len(chosen)} of {estimator.n_features_in_} features bought, price {estimator.total_cost_:g}"
     return html_table(said, ("feature", "share of gains, %"), rows)
 

@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone, is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.utils._param_validation import Interval, validate_params
-from sklearn.utils.multiclass import type_of_target
 
-from frugalboost._support.parallel import Check, side_by_side
-from frugalboost._support.progress import SellingLine
-from frugalboost._support.threads import threads_for
-from frugalboost.estimators.base import Checked, GBFSBase
-from frugalboost.estimators.classifier import GBFSClassifier, GBFSRegressor
+from frugalboost.estimators.above import plot_path
+from frugalboost.estimators.base import GBFSBase
 from frugalboost.estimators.notebook import html_table
-from frugalboost.selection import backward as selection
-from frugalboost.selection.backward import Outcome
-from frugalboost.selection.scoring import Scorer
-from frugalboost.tables.checksum import Seen, seen_of
-from frugalboost.training import fit as fitting
-from frugalboost.training.boosting import Task, boost
+from frugalboost.estimators.template import make_template, path_fitter
+from frugalboost.selection.final_fit import FitResult
+from frugalboost.selection.path import PathFitter, check_mus, check_numbers, mu_grid
+from frugalboost.selection.scoring import Scorer, score_name
+from frugalboost.tables.sample import Checksums
+from frugalboost.training.task import FitTask
 
 Floats = NDArray[np.float64]
 
@@ -143,7 +137,7 @@ class SelectionPath:
         Parameters
         ----------
         most_features : float, default=inf
-            Only among models with at most so many features,
+            Only among models with at most this number of features,
         most_price : float, default=inf
             and at most this price.
 
@@ -288,9 +282,7 @@ class SelectionPath:
         >>> X, y = load_diabetes(return_X_y=True)
         >>> display = gbfs_path(X, y, n_mus=3, max_iter=10).plot()
         """
-        from frugalboost.plotting import SelectionPathDisplay
-
-        return SelectionPathDisplay.from_path(self, **options)
+        return plot_path(self, **options)
 
 
 @validate_params(  # type: ignore[untyped-decorator]
@@ -373,152 +365,56 @@ def gbfs_path(
             "X is read from files or comes in batches: say which kind of model is wanted, estimator=GBFSClassifier() "
             "or GBFSRegressor()."
         )
-    model = make_estimator(estimator, y, params)
+    template = make_template(estimator, y, params)
     if mus is not None and n_features_to_select is not None:
         raise ValueError("mus and n_features_to_select can't both be followed: give one of them.")
-    checked = model._checked(X, y, sample_weight, X_val, y_val, sample_weight_val)
-    threads = threads_for(n_jobs)
-    course = Course(model, checked, threads)
-    path = course.by_number(n_features_to_select, verbose) if n_features_to_select is not None else None
-    if path is None:
-        path = course.by_mu(mu_grid(course.mu_max, n_mus, eps) if mus is None else check_mus(mus), verbose)
-    rows, held = checked.train, checked.validation
-    weighted = sample_weight is not None or (y is None and rows.weights is not None)  # batches bring their own
+    train, validation = template._checked(X, y, sample_weight, X_val, y_val, sample_weight_val)
+    fitter = path_fitter(template, train, validation, n_jobs)
+    parameter = "mu" if n_features_to_select is None else "n_features_to_select"
+    values: NDArray[Any]
+    if n_features_to_select is not None:
+        numbers = check_numbers(n_features_to_select)
+        values, results = np.array(numbers), fitter.by_number(numbers, verbose)
+    else:
+        values = mu_grid(fitter.mu_max, n_mus, eps) if mus is None else check_mus(mus)
+        results = fitter.by_mu(values, verbose)
+    path = _path_of(template, fitter, results, values, parameter, train.checksums())
+    weighted = sample_weight is not None or (y is None and train.weights is not None)  # batches bring their own
     weighted_validation = sample_weight_val is not None or (
-        held is not None and y_val is None and held.weights is not None
+        validation is not None and y_val is None and validation.weights is not None
     )
-    return course.scored(path, scoring, weighted, weighted_validation)
+    return _scored(path, template, fitter.task, scoring, weighted, weighted_validation)
 
 
-def make_estimator(estimator: GBFSBase | None, y: Any, params: dict[str, Any]) -> GBFSBase:
-    """Return a fresh estimator with checked parameters; its kind follows from y where none is given."""
-    if estimator is None:
-        estimator = GBFSRegressor() if _looks_continuous(y) else GBFSClassifier()
-    elif not isinstance(estimator, GBFSBase):
-        raise TypeError(f"estimator must be a GBFSClassifier or GBFSRegressor, not {type(estimator).__name__}.")
-    model: GBFSBase = clone(estimator).set_params(**params, warm_start=False)
-    model._validate_params()
-    if model.n_features_to_select is not None:
-        raise ValueError(
-            "n_features_to_select of the estimator does not go with a path, a search or subsamples: give it to "
-            "gbfs_path or to the CV class itself."
-        )
-    return model
+def _path_of(
+    template: GBFSBase,
+    fitter: PathFitter,
+    results: Sequence[FitResult],
+    values: NDArray[Any],
+    parameter: str,
+    fitted_on: Checksums,
+) -> SelectionPath:
+    """A path of fitted estimators, without scores."""
+    seed = fitter.task.params.validation_seed
+    estimators = tuple(
+        template._holding(result, seed, fitted_on, **{parameter: value.item()})
+        for result, value in zip(results, values, strict=True)
+    )
+    unknown = np.full(len(estimators), np.nan)
+    return SelectionPath(parameter, values, results[0].model.mu_max, estimators, unknown, unknown, "")
 
 
-def _looks_continuous(y: ArrayLike) -> bool:
-    """Fractions, or floats of more than 20 values, which are hardly class labels."""
-    values = np.asarray(y)
-    if type_of_target(values, input_name="y").startswith("continuous"):
-        return True
-    return values.dtype.kind == "f" and len(np.unique(values)) > 20
-
-
-def mu_grid(mu_max: float, n_mus: int, eps: float) -> Floats:
-    """Values of mu from mu_max down, each the same factor smaller; only zero where nothing gains anything."""
-    if not mu_max > 0:
-        return np.zeros(1)
-    return mu_max * np.geomspace(1.0, eps, n_mus) if n_mus > 1 else np.array([mu_max])
-
-
-def check_mus(mus: ArrayLike) -> Floats:
-    """Return values of mu, falling; ValueError where one is negative or no number."""
-    values = np.unique(np.asarray(mus, dtype=np.float64).ravel())[::-1]
-    if not len(values) or not (values >= 0).all():
-        raise ValueError(f"mus must be a list of numbers that are zero or positive, not {mus!r}.")
-    return values
-
-
-def check_numbers(numbers: Any) -> list[int]:
-    """Return numbers of features, rising; ValueError where one is no whole number or negative."""
-    values = np.unique(np.asarray(numbers).ravel())
-    if not len(values) or values.dtype.kind not in "iu" or values.min() < 0:
-        raise ValueError(f"n_features_to_select must be whole numbers from 0 on, not {numbers!r}.")
-    return [int(v) for v in values]
-
-
-class Course:
-    """One binned table and the fits on it that a path is made of."""
-
-    def __init__(self, template: GBFSBase, checked: Checked, threads: int) -> None:
-        self.template, self.threads = template, threads
-        self.job = replace(template._job(checked.loss, checked.outputs), threads=threads)
-        self.prepared = fitting.prepare(self.job, checked.train, checked.validation)
-        self._rows = checked.train
-
-    @cached_property
-    def seen(self) -> Seen:
-        """What the rows are known by."""
-        return seen_of(self._rows)
-
-    @property
-    def task(self) -> Task:
-        """What is fitted, at the template's mu."""
-        return self.prepared.task
-
-    @cached_property
-    def mu_max(self) -> float:
-        """The smallest mu at which nothing is bought: known after one iteration."""
-        first = replace(self.task, params=replace(self.task.params, max_iter=1, early_stopping=False))
-        return boost(first, None, None, self.threads).mu_max
-
-    def outcomes(
-        self, parameter: str, values: Iterable[Any], check: Check | None, threads: int, max_iter: int | None = None
-    ) -> list[Outcome]:
-        """Fit for each mu one after another, or sell back to each number of features."""
-        task = self.task
-        if max_iter is not None:
-            task = replace(task, params=replace(task.params, max_iter=int(max_iter)))
-        if parameter == "mu":
-            return [self._fit_at(task, float(mu), check, threads) for mu in values]
-        numbers = [int(k) for k in values]
-        sold = selection.sell_back(task, numbers, self.job.folds_seed, self.job.last, check, threads)
-        return [sold[k] for k in numbers]
-
-    def _fit_at(self, task: Task, mu: float, check: Check | None, threads: int) -> Outcome:
-        task = replace(task, params=replace(task.params, mu=mu))
-        return selection.forward(task, self.job.refit, self.job.last, check, threads)
-
-    def by_mu(self, mus: Floats, verbose: int) -> SelectionPath:
-        """Fit for each mu side by side; the smallest, which take longest, begin."""
-        works = [partial(self._fit_at, self.task, float(mu)) for mu in mus[::-1]]
-        return self.path_of("mu", mus, side_by_side(works, self.threads, bool(verbose))[::-1])
-
-    def by_number(self, numbers: Any, verbose: int) -> SelectionPath:
-        """Buy many features, then sell them back."""
-        ks = check_numbers(numbers)
-        tell = SellingLine() if verbose else None
-        sold = selection.sell_back(self.task, ks, self.job.folds_seed, self.job.last, None, self.threads, tell)
-        return self.path_of("n_features_to_select", np.array(ks), [sold[k] for k in ks])
-
-    def path_of(self, parameter: str, values: NDArray[Any], outcomes: Sequence[Outcome]) -> SelectionPath:
-        """A path of fitted estimators, without scores."""
-        estimators = tuple(self.fitted(o, **{parameter: v.item()}) for o, v in zip(outcomes, values, strict=True))
-        none = np.full(len(estimators), np.nan)
-        return SelectionPath(parameter, values, outcomes[0].model.mu_max, estimators, none, none, "")
-
-    def fitted(self, outcome: Outcome, **params: Any) -> GBFSBase:
-        """A fitted estimator that holds a model."""
-        return self.template._holding(outcome, self.prepared.seed, self.seen, **params)
-
-    def scored(self, path: SelectionPath, scoring: Any, weighted: bool, weighted_validation: bool) -> SelectionPath:
-        """The same path with scores on the training and on the validation rows."""
-        scorer = Scorer(check_scoring(self.template, scoring=scoring))
-        # Weights of classes are for the fit, not for the score.
-        weighted = weighted and getattr(self.template, "class_weight", None) is None
-        none = np.full(len(path), np.nan)
-        train, validation = self.task.train, self.task.validation
-        on_train = [scorer.on_rows(model, train, weighted) for model in path.estimators]
-        on_validation = none
-        if validation is not None:
-            scores = [scorer.on_rows(model, validation, weighted or weighted_validation) for model in path.estimators]
-            on_validation = np.array(scores)
-        name = score_name(self.template, scoring)
-        return replace(path, train_score=np.array(on_train), validation_score=on_validation, scoring=name)
-
-
-def score_name(estimator: GBFSBase, scoring: Any) -> str:
-    """What a score is called in tables and figures."""
-    if scoring is None:
-        return "accuracy" if is_classifier(estimator) else "R²"
-    return scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score")
+def _scored(
+    path: SelectionPath, template: GBFSBase, task: FitTask, scoring: Any, weighted: bool, weighted_validation: bool
+) -> SelectionPath:
+    """The same path with scores on the training and on the validation rows."""
+    scorer = Scorer(check_scoring(template, scoring=scoring))
+    # Weights of classes are for the fit, not for the score.
+    weighted = weighted and getattr(template, "class_weight", None) is None
+    on_train = [scorer.on_checked(model, task.train, weighted) for model in path.estimators]
+    on_validation = path.validation_score
+    if task.validation is not None:
+        by_weight = weighted or weighted_validation
+        on_validation = np.array([scorer.on_checked(m, task.validation, by_weight) for m in path.estimators])
+    name = score_name(template, scoring)
+    return replace(path, train_score=np.array(on_train), validation_score=on_validation, scoring=name)

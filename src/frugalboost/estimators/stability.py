@@ -16,13 +16,14 @@ from sklearn.utils._param_validation import Interval
 
 from frugalboost._support.parallel import Check, side_by_side
 from frugalboost._support.progress import Stage, Work
-from frugalboost._support.threads import threads_for
 from frugalboost.estimators.base import GBFSBase, unchanged_on_error
-from frugalboost.estimators.path import Course, check_mus, make_estimator, mu_grid
 from frugalboost.estimators.selector import Selector
-from frugalboost.selection.bills import Bill, affordable
+from frugalboost.estimators.template import make_template, path_fitter
+from frugalboost.selection.bills import Bill, is_affordable
 from frugalboost.selection.folds import in_order
-from frugalboost.training.boosting import Task, boost
+from frugalboost.selection.path import PathFitter, check_mus, mu_grid
+from frugalboost.training.boosting import boost
+from frugalboost.training.task import FitTask
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -166,26 +167,25 @@ class StabilitySelection(Selector, MetaEstimatorMixin, BaseEstimator):  # type: 
         array(['bmi', 'bp', 's5'], dtype=object)
         """
         with unchanged_on_error(self):
-            template = make_estimator(self.estimator, y, {"early_stopping": False})
-            checked = template._checked(X, y, sample_weight)
+            template = make_template(self.estimator, y, {"early_stopping": False})
+            sample, _ = template._checked(X, y, sample_weight)
             self.n_features_in_ = template.n_features_in_
             if "feature_names_in_" in vars(self):
                 delattr(self, "feature_names_in_")  # of an earlier table
             if hasattr(template, "feature_names_in_"):
                 self.feature_names_in_ = template.feature_names_in_
-            course = Course(template, checked, threads_for(self.n_jobs))
-            self._follow(course)
+            self._follow(path_fitter(template, sample, n_jobs=self.n_jobs))
             return self
 
-    def _follow(self, course: Course) -> None:
+    def _follow(self, fitter: PathFitter) -> None:
         """Follow the path on every half and count."""
-        task, bags = course.task, course.task.costs.bags
+        task, bags = fitter.task, fitter.task.costs.bags
         choices = self.n_features_in_ if bags is None else len(bags)
         most = self.n_features or max(1, int(np.sqrt(self.max_false * (2 * self.threshold - 1) * choices)))
-        self.mus_ = mu_grid(course.mu_max, self.n_mus, self.eps) if self.mus is None else check_mus(self.mus)
+        self.mus_ = mu_grid(fitter.mu_max, self.n_mus, self.eps) if self.mus is None else check_mus(self.mus)
         halves = self._halves(task)
         works = [partial(_path_on, task, places, self.mus_, most) for places in halves]
-        found = side_by_side(works, course.threads, bool(self.verbose), Stage(Work.SUBSAMPLES))
+        found = side_by_side(works, fitter.threads, bool(self.verbose), Stage(Work.SUBSAMPLES))
         chosen, owned = (np.array(part) for part in zip(*found, strict=True))
         self.bags_ = bags
         self.frequencies_ = chosen.mean(axis=0)
@@ -208,29 +208,29 @@ class StabilitySelection(Selector, MetaEstimatorMixin, BaseEstimator):  # type: 
         if not chosen.any():
             warnings.warn(
                 "Nothing was bought on any half of the rows: no feature gains anything there, or min_samples_leaf="
-                f"{course.template.min_samples_leaf:g} is too many rows for {len(task.train) // 2} of them.",
+                f"{task.params.min_samples_leaf:g} is too many rows for {len(task.train) // 2} of them.",
                 UserWarning,
                 stacklevel=6,
             )
 
-    def _paid(self, stable: Flags, task: Task) -> Flags:
+    def _paid(self, stable: Flags, task: FitTask) -> Flags:
         """Of what is stable as much as the budget allows: the most frequent first, then the cheaper, then the lower."""
         if np.isinf(task.budget):
             return stable
         order = np.lexsort((task.costs.start, -self.frequency_))
-        had = Bill.in_order(task, order[stable[order]]).order
-        if len(had) < stable.sum():
+        affordable = Bill.in_order(task, order[stable[order]]).order
+        if len(affordable) < stable.sum():
             warnings.warn(
-                f"{int(stable.sum())} features are stable, but only {len(had)} of them, the most frequent, can be had "
-                f"together within budget={task.budget:g}.",
+                f"{int(stable.sum())} features are stable, but only {len(affordable)} of them, the most frequent, "
+                f"can be bought together within budget={task.budget:g}.",
                 UserWarning,
                 stacklevel=7,
             )
         paid = np.zeros_like(stable)
-        paid[had] = True
+        paid[affordable] = True
         return paid
 
-    def _halves(self, task: Task) -> list[NDArray[np.int64]]:
+    def _halves(self, task: FitTask) -> list[NDArray[np.int64]]:
         """Complementary halves, each with the distribution of y."""
         rng = check_random_state(self.random_state)
         halves: list[NDArray[np.int64]] = []
@@ -248,10 +248,10 @@ class StabilitySelection(Selector, MetaEstimatorMixin, BaseEstimator):  # type: 
 
 
 def _path_on(
-    task: Task, places: NDArray[np.int64], mus: Floats, most: int, check: Check | None, threads: int
+    task: FitTask, places: NDArray[np.int64], mus: Floats, most: int, check: Check | None, threads: int
 ) -> tuple[Flags, Flags]:
     """Which features, and which bags, are bought on some rows down to each mu, the first `most` of all."""
-    part = replace(task, train=task.train.at(places), binned=task.binned.take(None, places, threads), validation=None)
+    part = replace(task, train=task.train.at(places), bins=task.binned.take(None, places, threads), validation=None)
     bought = _LimitedPurchases(task, most)
     chosen = np.zeros((len(mus), len(task.costs.start)), dtype=bool)
     owned = np.zeros((len(mus), len(task.costs.bags or ())), dtype=bool)
@@ -269,7 +269,7 @@ def _path_on(
 class _LimitedPurchases:
     """Buys so many features at most, or so many bags and all that is in them, within the budget."""
 
-    def __init__(self, task: Task, most: int) -> None:
+    def __init__(self, task: FitTask, most: int) -> None:
         self.features: list[int] = []  # in order of purchase
         self.full = False  # something more was wanted
         self._task, self._most, self._payer = task, most, task.costs.payer()
@@ -285,6 +285,6 @@ class _LimitedPurchases:
             return
         if self._payer.bag_of(feature) not in self._payer.owned and len(self._payer.owned) >= self._most:
             self.full = True
-        elif affordable(self._task, [*self.features, feature]):
+        elif is_affordable(self._task, [*self.features, feature]):
             self.features.append(feature)
             self._payer.buy(feature)

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from frugalboost.estimators.base import GBFSBase
 from frugalboost.estimators.cross_validation import GBFSCVBase
 from frugalboost.losses import BuiltIn, LogLoss, Loss, Poisson
+from frugalboost.tables.names import feature_names
 from frugalboost.training.ensemble import SET_BYTES, Ensemble
 
 Floats = NDArray[np.float64]
@@ -60,7 +61,7 @@ def serve(model: Any, features: str) -> Served:
     """Return what is to be exported of a fitted model; raises where it is not one."""
     fitted = _fitted(model)
     columns = _columns(fitted, features)
-    names = fitted._names() or tuple(f"x{j}" for j in range(fitted.n_features_in_))
+    names = feature_names(fitted)
     place = {int(column): i for i, column in enumerate(columns)}
     return Served(
         names=tuple(names[j] for j in columns),

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frugalboost.files.format import ModelFileError
-from frugalboost.training.boosting import Curve, Model, Purchases
 from frugalboost.training.ensemble import SET_BYTES, Ensemble
+from frugalboost.training.model import Curve, Model, Purchases
 
 ENDINGS = ("max_iter", "converged", "early_stopping")
 
@@ -30,12 +30,12 @@ def require(condition: bool | np.bool_, otherwise: str) -> None:
 
 
 def is_whole(value: Any) -> bool:
-    """Tell whole numbers; True and False are none."""
+    """Whether a value is a whole number; True and False are not."""
     return type(value) is int
 
 
 def is_number(value: Any) -> bool:
-    """Tell numbers that a float can hold."""
+    """Whether a value is a number that a float can hold."""
     return type(value) is float or (type(value) is int and abs(value) < 2**1000)
 
 
@@ -94,6 +94,14 @@ _ENTRIES: dict[str, tuple[Callable[[Any], bool], str]] = {
     ),
     "selling": (_or_none(_SOLD), "a record of what was sold"),
     "table": (_or_none(lambda v: isinstance(v, list) and _kinds(v) in _TABLES), "what a table is known by"),
+    "draw": (
+        _or_none(
+            _record(
+                iterations=is_whole, last_look=is_whole, bought_then=is_whole, look_at_all=lambda v: isinstance(v, bool)
+            )
+        ),
+        "where a draw of features stands",
+    ),
     "fingerprint": (
         _or_none(lambda v: isinstance(v, list) and len(v) == 2 and is_whole(v[0]) and _is_text(v[1])),
         "a number and a text",
@@ -105,6 +113,7 @@ def check_description(description: dict[str, Any]) -> None:
     """Every entry is there and of its type."""
     description.setdefault("levels", [])  # models of the first version of the format had no categorical features
     description.setdefault("table", None)  # earlier versions did not know it
+    description.setdefault("draw", None)  # likewise
     for name, (is_one, what) in _ENTRIES.items():
         require(name in description, f"its description lacks {name!r}")
         require(is_one(description[name]), f"its {name!r} is not {what}")

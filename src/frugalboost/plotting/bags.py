@@ -19,10 +19,10 @@ from frugalboost.plotting.display import (
     Display,
     fitted_model,
     in_unit,
-    names_of,
     shown_names,
     total_gains,
 )
+from frugalboost.tables.names import feature_names
 
 
 class BagDisplay(Display):
@@ -111,7 +111,7 @@ class BagDisplay(Display):
         """
         model = fitted_model(cls, estimator)
         table = FeatureTable(model.n_features_in_, model._names())
-        bags, names = named_bags(model.costs, table, names_of(model))
+        bags, names = named_bags(model.costs, table, feature_names(model))
         paid = paid_for_bags(model._costs(), model.selected_features_.tolist(), model._model.purchases.price.tolist())
         rows = [*paid, *(i for i in range(len(names)) if i not in paid)][:max_bags]
         members = bags.bags(table)

@@ -109,12 +109,6 @@ def drawable(values: Floats, what: str) -> Floats:
     return values
 
 
-def names_of(estimator: Any) -> list[str]:
-    """Names of all columns, or their numbers."""
-    names = getattr(estimator, "feature_names_in_", None)
-    return [f"feature {j}" for j in range(estimator.n_features_in_)] if names is None else [str(n) for n in names]
-
-
 def shown_names(names: Sequence[str]) -> list[str]:
     """Names fit to be drawn: not too long, on one line, and not taken for formulas."""
     whole = [" ".join(name.split()) for name in names]

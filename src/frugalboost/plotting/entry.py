@@ -23,10 +23,10 @@ from frugalboost.plotting.display import (
     fitted_model,
     kind_of,
     mu_label_of,
-    names_of,
     shown_names,
     whole_numbers,
 )
+from frugalboost.tables.names import feature_names
 
 
 class EntryDisplay(Display):
@@ -121,7 +121,7 @@ class EntryDisplay(Display):
             raise ValueError("x='mu' needs a path by mu; this one is by number of features. Use x='n_features'.")
         order = entry_order([model.selected_features_ for model in path.estimators])
         rows = order[:max_features]
-        names = names_of(path.estimators[0])
+        names = feature_names(path.estimators[0])
         display = cls(
             features=[names[j] for j in rows],
             member=path.supports[:, rows].T,
@@ -161,7 +161,7 @@ class EntryDisplay(Display):
         """
         model = fitted_model(cls, estimator)
         iterations = np.arange(1, max(model.best_iteration_, 1) + 1)
-        order, names = model.selected_features_, names_of(model)
+        order, names = model.selected_features_, feature_names(model)
         bought = {j: i for i, features in enumerate(model.history_["bought"]) for j in features}
         rows = order[:max_features]
         display = cls(

@@ -18,12 +18,12 @@ from frugalboost.plotting.display import (
     fitted_model,
     in_unit,
     legend_above,
-    names_of,
     shown_names,
     total_gains,
     whole_numbers,
     write_beside,
 )
+from frugalboost.tables.names import feature_names
 
 
 class PurchaseDisplay(Display):
@@ -112,7 +112,7 @@ class PurchaseDisplay(Display):
         # A model that was fitted again on chosen features, or whose prices only steer, did not have to gain its prices.
         refitted = fitted.selling_ is not None or (fitted.refit_scores_ or {}).get("kept") == "refit"
         free = refitted or fitted.stop == "never"
-        names, bought = names_of(fitted), len(order)
+        names, bought = feature_names(fitted), len(order)
         display = cls(
             features=[names[j] for j in order],
             price=model.purchases.price[:bought],

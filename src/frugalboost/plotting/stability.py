@@ -23,11 +23,11 @@ from frugalboost.plotting.display import (
     kind_of,
     legend_above,
     mu_label_of,
-    names_of,
     positive_mus,
     shown_names,
     write_at_ends,
 )
+from frugalboost.tables.names import feature_names
 
 
 class StabilityPathDisplay(Display):
@@ -121,7 +121,7 @@ class StabilityPathDisplay(Display):
         if not isinstance(stability, StabilitySelection):
             raise TypeError(f"StabilityPathDisplay draws a StabilitySelection, not {kind_of(stability)}.")
         check_is_fitted(stability)
-        names, prefix = names_of(stability), ""
+        names, prefix = feature_names(stability), ""
         if bags:
             given = getattr(stability, "feature_names_in_", None)
             table = FeatureTable(stability.n_features_in_, None if given is None else tuple(given))

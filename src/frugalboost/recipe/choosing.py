@@ -14,16 +14,16 @@ from sklearn.base import clone
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit, train_test_split
 
 from frugalboost.costs import Cost
+from frugalboost.estimators import GBFSClassifier, GBFSRegressor
 from frugalboost.estimators.base import GBFSBase
-from frugalboost.estimators.classifier import GBFSClassifier, GBFSRegressor
 from frugalboost.estimators.cross_validation import GBFSClassifierCV, GBFSCVBase, GBFSRegressorCV
 from frugalboost.recipe.options import LARGEST_SEED, Option, Rule
 from frugalboost.recipe.problems import Problem
 from frugalboost.recipe.task import Task
 from frugalboost.report.findings import Choice, Findings, chosen_by_rule, examine
 from frugalboost.report.measure import Measure
-from frugalboost.report.steps import Rows
 from frugalboost.selection.splits import chosen_index
+from frugalboost.tables.sample import Sample
 
 HELD_OUT = 0.2
 USUAL_SAMPLE, SMALLEST_SAMPLE = 50_000, 10_000  # rows times trees of an iteration; but so many rows in any case
@@ -98,13 +98,13 @@ def check_word(name: str, value: Any, known: type[StrEnum]) -> None:
         raise Problem(Option(name), f" must be one of {', '.join(map(repr, words))}, not {value!r}.")
 
 
-def choose(rows: Rows, task: Task, settings: Settings, costs: Cost | None, test: Rows | None = None) -> Findings:
+def choose(rows: Sample, task: Task, settings: Settings, costs: Cost | None, test: Sample | None = None) -> Findings:
     """Do the work.
 
     Parameters
     ----------
-    rows, test : Rows
-        Rows to choose by, and rows to judge by besides.
+    rows, test : Sample
+        Sample to choose by, and rows to judge by besides.
     task : Task
         Classes or numbers.
     settings : Settings
@@ -144,7 +144,7 @@ def sample_size(y: Any, task: Task, settings: Settings) -> int:
     return max(SMALLEST_SAMPLE, USUAL_SAMPLE // (outputs if outputs > 2 else 1))
 
 
-def sampled(rows: Rows, task: Task, settings: Settings) -> Rows:
+def sampled(rows: Sample, task: Task, settings: Settings) -> Sample:
     """Some of the rows, classes in their shares; all of them where they are not too many."""
     n, wanted = len(rows.y), sample_size(rows.y, task, settings)
     if wanted >= n:
@@ -154,7 +154,7 @@ def sampled(rows: Rows, task: Task, settings: Settings) -> Rows:
     return rows.at(np.sort(taken))
 
 
-def fitted_on_all(choice: Choice, rows: Rows, settings: Settings) -> Choice:
+def fitted_on_all(choice: Choice, rows: Sample, settings: Settings) -> Choice:
     """The same settings on all rows."""
     model = clone(choice.model).set_params(n_jobs=settings.threads).fit(rows.X, rows.y, rows.weights)
     why = f"{choice.why} It was chosen on a sample of the rows, then fitted on all {len(rows.y):,}."
@@ -206,7 +206,7 @@ def search_of(template: GBFSBase, y: Any, task: Task, settings: Settings, **what
     )
 
 
-def retry_with_paired_rule(search: GBFSCVBase, rows: Rows) -> None:
+def retry_with_paired_rule(search: GBFSCVBase, rows: Sample) -> None:
     """Where "1se" buys nothing since splits differ much: judge by differences, split by split."""
     results = search.cv_results_
     if results["mean_n_features"][chosen_index(results, Rule.PAIRED.value)]:
@@ -219,7 +219,7 @@ def stratifiable(y: Any, share: float) -> bool:
     return bool(counts.min() >= 2 and len(counts) <= min(share, 1 - share) * len(y))
 
 
-def choose_k(search: GBFSCVBase, rows: Rows, k: int) -> Choice:
+def choose_k(search: GBFSCVBase, rows: Sample, k: int) -> Choice:
     """Exactly so many features: buy many, sell the weakest back."""
     own = selling(search, rows, k)
     model = own.estimator_
@@ -232,14 +232,14 @@ def choose_k(search: GBFSCVBase, rows: Rows, k: int) -> Choice:
     return choice_of(own, f"Exactly {asked}; more were bought, and the weakest sold back.")
 
 
-def selling(search: GBFSCVBase, rows: Rows, k: int) -> GBFSCVBase:
+def selling(search: GBFSCVBase, rows: Sample, k: int) -> GBFSCVBase:
     """Cross-validated: so many features (bags), with the trees that did best on the path."""
     best = search.cv_results_["params"][int(np.nanargmax(search.cv_results_["mean_test_score"]))]
     trees = {"estimator__max_iter": best["max_iter"], "estimator__max_depth": best["max_depth"]}
     return refitted(search, rows, n_features_to_select=k, mus=None, max_iters=None, max_depths=None, **trees)
 
 
-def sold_back(search: GBFSCVBase, rows: Rows) -> Choice | None:
+def sold_back(search: GBFSCVBase, rows: Sample) -> Choice | None:
     """As many features as the rule chose, by buying more and selling the weakest back, if these do better."""
     model = search.estimator_
     costs = model._costs()
@@ -261,13 +261,13 @@ def sold_back(search: GBFSCVBase, rows: Rows) -> Choice | None:
     return choice_of(own, why)
 
 
-def choose_mu(search: GBFSCVBase, rows: Rows, mu: float) -> Choice:
+def choose_mu(search: GBFSCVBase, rows: Sample, mu: float) -> Choice:
     """The mu that was asked for, with the trees that suit it."""
     found = choice_of(refitted(search, rows, mus=[mu]), f"mu = {mu:g} was asked for.")
     return replace(found, mu_given=True)
 
 
-def refitted(search: GBFSCVBase, rows: Rows, **changes: Any) -> GBFSCVBase:
+def refitted(search: GBFSCVBase, rows: Sample, **changes: Any) -> GBFSCVBase:
     """The same search along another path."""
     own: GBFSCVBase = clone(search).set_params(rule="min", **changes)
     own.fit(rows.X, rows.y, rows.weights)

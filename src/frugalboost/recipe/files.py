@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
+from sklearn.datasets import load_svmlight_file
 
 from frugalboost.recipe.options import Option, Sentence
 from frugalboost.recipe.problems import Problem, unknown
@@ -428,8 +430,6 @@ def read_libsvm(path: Path, known: Sequence[str] | None) -> Loaded:
     Columns that no row mentions are zero everywhere and left out: a few lines may speak of column 1,000,000,000.
     ``known``: the columns that there should be.
     """
-    from sklearn.datasets import load_svmlight_file
-
     try:
         X, y = load_svmlight_file(str(path), zero_based=True)
     except (ValueError, OverflowError, OSError) as error:
@@ -456,8 +456,6 @@ def read_libsvm(path: Path, known: Sequence[str] | None) -> Loaded:
 
 def at_columns(X: Any, mentioned: Any, known: Sequence[str], source: str) -> Any:
     """The columns that are known, in their order; those that were not mentioned in the first file are not looked at."""
-    from scipy import sparse
-
     numbers = np.array([int(n) for n in known], dtype=np.int64)
     first, last = int(numbers[0]) and 1, int(numbers[-1])  # who counts from 1 has no column 0
     strange = mentioned[(mentioned < first) | (mentioned > last)]

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from sklearn.base import is_classifier
 
-from frugalboost.files.persistence import load
+from frugalboost.estimators.storing import load
 from frugalboost.recipe.columns import as_fitted, kinds_of_model
 from frugalboost.recipe.files import Loaded, existing_file, is_libsvm, load_table
 from frugalboost.recipe.folder import MODEL, csv_text
@@ -90,7 +91,6 @@ def libsvm_rows(table: Any, names: Sequence[str]) -> Any:
 
 def constant_rows(fitted: Any, n: int) -> Any:
     """Rows for a model that looks at nothing."""
-    import numpy as np
     import pandas as pd
 
     return pd.DataFrame({name: np.full(n, np.nan) for name in fitted.feature_names_in_[:1]})

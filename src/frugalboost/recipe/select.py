@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import get_scorer_names
 
-from frugalboost.estimators.base import Checked, NothingBoughtWarning
+from frugalboost.estimators.fitted import NothingBoughtWarning
 from frugalboost.recipe.choosing import Settings, check_word, choose, sample_size
 from frugalboost.recipe.columns import Columns, Roles, as_fitted, divided, kinds_of_frame, target_values, weights_of
 from frugalboost.recipe.files import LIBSVM_TARGET, Loaded, is_place, load_table
@@ -23,7 +23,7 @@ from frugalboost.recipe.selection import Selection, Source
 from frugalboost.recipe.task import Task, task_of
 from frugalboost.report.contents import contents_of
 from frugalboost.report.facts import Notice, NoticeKind
-from frugalboost.report.steps import Rows
+from frugalboost.tables.sample import Sample
 
 FEWEST_ROWS = 10
 
@@ -233,12 +233,12 @@ def run(request: Request, messages: Messages = SILENT) -> Selection:
         messages.say(remark)
     tell_of_sample(sample_size(columns.y, task, request.settings), len(columns.y), messages)
     test, notices, about_test = test_rows(request, loaded, columns, task)
-    rows = Rows(columns.X, columns.y, columns.weights)
+    rows = Sample(columns.X, columns.y, columns.weights)
     with warnings.catch_warnings():  # of models that are only tried; what is chosen is seen from the result
         warnings.simplefilter("ignore", NothingBoughtWarning)
         findings = choose(rows, task, request.settings, costs, test)
     model = findings.choice.model
-    checked: Checked = model._like()._checked(columns.X, columns.y, columns.weights)
+    checked, _ = model._like()._checked(columns.X, columns.y, columns.weights)
     contents = contents_of(
         findings,
         checked,
@@ -278,7 +278,7 @@ def check_scoring_name(task: Task, y: Any) -> None:
 
 def test_rows(
     request: Request, first: Loaded, columns: Columns, task: Task
-) -> tuple[Rows | None, list[Notice], dict[str, str]]:
+) -> tuple[Sample | None, list[Notice], dict[str, str]]:
     """Rows of the test table, as those of the table are; what to look at, and what the report says about them."""
     if request.test is None:
         return None, [], {}
@@ -290,9 +290,9 @@ def test_rows(
     loaded = load_table(request.test, what="test", header=request.header, texts=texts, like=first)
     if loaded.is_sparse != first.is_sparse:
         raise Problem("The test file must be of the same kind as the table: both LIBSVM, or neither.")
-    rows = Rows(loaded.columns, loaded.target) if loaded.is_sparse else dense_test_rows(request, loaded, kinds)
+    rows = Sample(loaded.columns, loaded.target) if loaded.is_sparse else dense_test_rows(request, loaded, kinds)
     if task.is_classification and not loaded.is_sparse:
-        rows = Rows(rows.X, as_known_classes(rows.y, columns.y, loaded.source), rows.weights)
+        rows = Sample(rows.X, as_known_classes(rows.y, columns.y, loaded.source), rows.weights)
     if not loaded.is_sparse and task.scoring == "roc_auc" and len(np.unique(rows.y)) < 2:
         words = f"{loaded.source} has rows of one class only, so ROC AUC can't be had there ("
         raise Problem(words, Option("scoring"), ").")
@@ -301,7 +301,7 @@ def test_rows(
     return rows, notices, {"test_rows": f"{rows.X.shape[0]:,} in {where}"}
 
 
-def dense_test_rows(request: Request, loaded: Loaded, kinds: Any) -> Rows:
+def dense_test_rows(request: Request, loaded: Loaded, kinds: Any) -> Sample:
     """Rows of a test table that have a target."""
     target = str(request.target)
     Roles(target, request.weight).check(loaded)
@@ -309,7 +309,7 @@ def dense_test_rows(request: Request, loaded: Loaded, kinds: Any) -> Rows:
     if not kept.n_rows:
         raise Problem(f"{loaded.source} has no rows with a value of {target!r}.")
     weights = None if request.weight is None else weights_of(kept.columns, request.weight)
-    return Rows(as_fitted(kept, kinds), target_values(kept.columns.column(target)), weights)
+    return Sample(as_fitted(kept, kinds), target_values(kept.columns.column(target)), weights)
 
 
 def as_known_classes(y: Any, known: Any, source: str) -> Any:

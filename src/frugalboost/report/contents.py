@@ -12,11 +12,13 @@ from sklearn.base import is_classifier
 
 from frugalboost.costs.cost import FeatureTable
 from frugalboost.costs.owned_bags import find_bags, named_bags, paid_for_bags
-from frugalboost.estimators.base import Checked, GBFSBase
+from frugalboost.estimators.base import GBFSBase
 from frugalboost.report.facts import Notice, facts_of
 from frugalboost.report.findings import Findings, Point
 from frugalboost.report.relations import relations_of
 from frugalboost.report.tree import first_tree
+from frugalboost.tables.names import feature_names
+from frugalboost.tables.sample import Sample
 
 FORMAT = 1
 MOST_LISTED = 500  # features of one model that are listed; a page with more can't be read
@@ -27,7 +29,7 @@ Contents = dict[str, Any]
 
 def contents_of(
     findings: Findings,
-    checked: Checked,
+    sample: Sample,
     *,
     title: str,
     about: dict[str, Any] | None = None,
@@ -41,8 +43,8 @@ def contents_of(
     ----------
     findings : Findings
         Of a search.
-    checked : Checked
-        The table it was made on.
+    sample : Sample
+        The table it was made on, checked.
     title : str
         Of the report.
     about : dict or None, default=None
@@ -60,10 +62,10 @@ def contents_of(
         Ready for JSON.
     """
     model = findings.choice.model
-    names = names_of(model) if names is None else names
-    facts = facts_of(checked.train, model, names, findings)
+    names = feature_names(model) if names is None else names
+    facts = facts_of(sample, model, names, findings)
     index = Index(names)
-    chosen = chosen_features(findings, checked, index)
+    chosen = chosen_features(findings, sample, index)
     strongest = sorted(chosen, key=lambda f: -f["gain"])[:MOST_RELATED]
     contents = {
         "format": FORMAT,
@@ -92,7 +94,7 @@ def contents_of(
         "bags": bags_of(model, names),
         "tree": first_tree(model, names),
         "tree_class": str(model.classes_[0]) if is_classifier(model) and len(model.classes_) > 2 else None,
-        "relations": related(checked, [f["column"] for f in strongest], names),
+        "relations": related(sample, [f["column"] for f in strongest], names),
         "settings": {**(settings or {}), "parameters": parameters_of(model), "versions": versions()},
         "names": index.names,
     }
@@ -130,12 +132,6 @@ class Index:
             self._place[column] = len(self.names)
             self.names.append(self._all[column])
         return self._place[column]
-
-
-def names_of(model: GBFSBase) -> list[str]:
-    """Of all columns; numbers from 0 where they have none."""
-    own = model._names()
-    return [f"column {i}" for i in range(model.n_features_in_)] if own is None else [str(n) for n in own]
 
 
 def task_of(model: GBFSBase) -> str:
@@ -193,9 +189,9 @@ def chosen_model(findings: Findings, features: list[dict[str, Any]]) -> dict[str
     }
 
 
-def chosen_features(findings: Findings, checked: Checked, index: Index) -> list[dict[str, Any]]:
+def chosen_features(findings: Findings, sample: Sample, index: Index) -> list[dict[str, Any]]:
     """The features of the chosen model in order of purchase, with what they brought."""
-    model, table = findings.choice.model, checked.train.table
+    model, table = findings.choice.model, sample.table
     shares, bought = gain_shares(model), model._model.purchases
     errors = {s.n_features: s for s in findings.steps}
     found = []
@@ -242,9 +238,9 @@ def bags_of(model: GBFSBase, names: Sequence[str]) -> list[dict[str, Any]]:
     ]
 
 
-def related(checked: Checked, columns: Sequence[int], names: Sequence[str]) -> dict[str, Any]:
+def related(sample: Sample, columns: Sequence[int], names: Sequence[str]) -> dict[str, Any]:
     """Correlations among chosen features, and what each stands for, by name."""
-    found = relations_of(checked.train.table, columns)
+    found = relations_of(sample.table, columns)
     return {
         "names": [names[c] for c in found["columns"]],
         "correlation": found["correlation"],

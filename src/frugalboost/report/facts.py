@@ -14,7 +14,7 @@ from sklearn.base import is_classifier
 from frugalboost.estimators.base import GBFSBase
 from frugalboost.report.findings import Findings
 from frugalboost.tables import Table
-from frugalboost.tables.sample import Rows as CheckedRows
+from frugalboost.tables.sample import Sample
 
 NEARLY_ALL = 0.95  # of a constant's error that one feature takes away: a leak suspect
 FEW_OF_CLASS = 10
@@ -61,12 +61,12 @@ class Facts:
     notices: list[Notice] = field(default_factory=list)
 
 
-def facts_of(rows: CheckedRows, model: GBFSBase, names: Sequence[str], findings: Findings) -> Facts:
+def facts_of(sample: Sample, model: GBFSBase, names: Sequence[str], findings: Findings) -> Facts:
     """Look at every column and at the target.
 
     Parameters
     ----------
-    rows : Rows
+    sample : Sample
         As the core reads them.
     model : GBFSClassifier or GBFSRegressor
         Fitted.
@@ -80,19 +80,19 @@ def facts_of(rows: CheckedRows, model: GBFSBase, names: Sequence[str], findings:
     Facts
         With a notice for each suspicion.
     """
-    table = rows.table
+    table = sample.table
     scan = Scan(table)
     notices = [
         *leaks(findings, names),
-        *_few_rows(rows, model),
-        *scan.notices(names, rows.y, is_classifier(model)),
+        *_few_rows(sample, model),
+        *scan.notices(names, sample.y, is_classifier(model)),
     ]
     return Facts(
-        n_rows=len(rows),
+        n_rows=len(sample),
         n_features=table.shape[1],
         n_categorical=len(table.vocabulary),
         missing=float(scan.missing.mean()) if len(scan.missing) else 0.0,
-        target=_target(rows, model),
+        target=_target(sample, model),
         notices=notices,
     )
 
@@ -221,10 +221,10 @@ def _really_equal(table: Table, columns: list[int]) -> list[list[int]]:
     return [s for s in sets if len(s) > 1]
 
 
-def _few_rows(rows: CheckedRows, model: GBFSBase) -> list[Notice]:
+def _few_rows(sample: Sample, model: GBFSBase) -> list[Notice]:
     if not is_classifier(model):
         return []
-    counts = np.bincount(rows.y.astype(np.intp), minlength=len(model.classes_))
+    counts = np.bincount(sample.y.astype(np.intp), minlength=len(model.classes_))
     few = [f"{str(c)!r} ({n})" for c, n in zip(model.classes_, counts.tolist(), strict=True) if n < FEW_OF_CLASS]
     if not few:
         return []
@@ -233,11 +233,11 @@ def _few_rows(rows: CheckedRows, model: GBFSBase) -> list[Notice]:
     return [Notice(NoticeKind.CLASS, text)]
 
 
-def _target(rows: CheckedRows, model: GBFSBase) -> list[dict[str, Any]]:
+def _target(sample: Sample, model: GBFSBase) -> list[dict[str, Any]]:
     if is_classifier(model):
-        counts = np.bincount(rows.y.astype(np.intp), minlength=len(model.classes_))
+        counts = np.bincount(sample.y.astype(np.intp), minlength=len(model.classes_))
         return [{"value": str(c), "rows": int(n)} for c, n in zip(model.classes_, counts, strict=True)]
-    counts, edges = np.histogram(rows.y, bins=min(30, max(5, len(rows) // 20)))
+    counts, edges = np.histogram(sample.y, bins=min(30, max(5, len(sample) // 20)))
     ends = zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
     return [{"from": a, "to": b, "rows": int(n)} for (a, b), n in zip(ends, counts, strict=True)]
 

@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from frugalboost.estimators.base import GBFSBase, NothingBoughtWarning
+from frugalboost.estimators.base import GBFSBase
 from frugalboost.estimators.cross_validation import GBFSCVBase
+from frugalboost.estimators.fitted import NothingBoughtWarning
 from frugalboost.estimators.path import gbfs_path
 from frugalboost.report.measure import Measure
-from frugalboost.report.steps import Judge, Rows, Step, constant_score, steps_of
+from frugalboost.report.steps import Judge, Step, constant_score, steps_of
+from frugalboost.tables.sample import Sample
 
 
 @dataclass(frozen=True)
@@ -55,14 +57,14 @@ class Findings:
     n_splits: int
 
 
-def examine(search: GBFSCVBase, rows: Rows, test: Rows | None = None, choice: Choice | None = None) -> Findings:
+def examine(search: GBFSCVBase, rows: Sample, test: Sample | None = None, choice: Choice | None = None) -> Findings:
     """Follow the path of a fitted search on all rows, and measure what each feature of the choice brings.
 
     Parameters
     ----------
     search : GBFSClassifierCV or GBFSRegressorCV
         Fitted on these rows.
-    rows, test : Rows
+    rows, test : Sample
         What it was fitted on; rows to be judged on besides.
     choice : Choice or None, default=None
         None: what the search's rule chose.
@@ -135,7 +137,7 @@ def _best_of_each(search: GBFSCVBase) -> list[tuple[float, int]]:
     return list(best.items())
 
 
-def _points(search: GBFSCVBase, rows: Rows, judge: Judge) -> Iterator[Point]:
+def _points(search: GBFSCVBase, rows: Sample, judge: Judge) -> Iterator[Point]:
     results, name = search.cv_results_, _parameter(search)
     best = _best_of_each(search)
     models = _models(search, rows, [results["params"][i] for _, i in best], name)
@@ -150,7 +152,7 @@ def _points(search: GBFSCVBase, rows: Rows, judge: Judge) -> Iterator[Point]:
         )
 
 
-def _models(search: GBFSCVBase, rows: Rows, candidates: list[dict[str, Any]], name: str) -> list[GBFSBase]:
+def _models(search: GBFSCVBase, rows: Sample, candidates: list[dict[str, Any]], name: str) -> list[GBFSBase]:
     """The candidates fitted on all rows; those that differ only along the path share a binned table."""
 
     def others(i: int) -> tuple[tuple[str, Any], ...]:

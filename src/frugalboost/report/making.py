@@ -9,13 +9,13 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone, is_classifier
 
-from frugalboost.estimators.base import Checked, GBFSBase
+from frugalboost.estimators.base import GBFSBase
 from frugalboost.estimators.cross_validation import GBFSClassifierCV, GBFSCVBase, GBFSRegressorCV
-from frugalboost.estimators.path import mu_grid
 from frugalboost.report.contents import Contents, contents_of
 from frugalboost.report.findings import Choice, examine
-from frugalboost.report.steps import Rows
-from frugalboost.tables.checksum import Seen, seen_of
+from frugalboost.selection.path import mu_grid
+from frugalboost.tables.checking import check_X
+from frugalboost.tables.sample import Checksums, Sample
 
 N_MUS, EPS = 20, 1e-3
 
@@ -37,9 +37,13 @@ def made_for(
     X, X_test = as_table(X), as_table(X_test)
     if (X_test is None) != (y_test is None):
         raise ValueError("X_test and y_test belong together: give both or neither.")
-    checked = check_table(estimator.estimator_ if isinstance(estimator, GBFSCVBase) else estimator, X, y, sample_weight)
-    rows = Rows(X, y, sample_weight, groups)
-    test = None if X_test is None else Rows(X_test, y_test, sample_weight_test)
+    model = estimator.estimator_ if isinstance(estimator, GBFSCVBase) else estimator
+    checked = check_table(model, X, y, sample_weight)
+    # All fits below see the table that was checked; targets stay the user's, for splitters and scorers.
+    rows = Sample(checked.X, y, sample_weight, groups)
+    test = None
+    if X_test is not None:
+        test = Sample(check_X(model._like(), X_test, reset=False, what="X_test"), y_test, sample_weight_test)
     if isinstance(estimator, GBFSCVBase):
         if isinstance(estimator.cv, Iterator):
             raise ValueError("cv is a generator, which can be used only once: fit with a list of splits instead.")
@@ -62,13 +66,13 @@ def as_table(X: Any) -> Any:
     return np.asarray(X) if isinstance(X, list | tuple) else X
 
 
-def check_table(model: GBFSBase, X: Any, y: Any, sample_weight: Any) -> Checked:
+def check_table(model: GBFSBase, X: Any, y: Any, sample_weight: Any) -> Sample:
     """The table of the fit, checked; raise ValueError for another one, on which the report would contradict itself."""
     check_columns(model, X)
     again = model._like()
-    checked: Checked = again._checked(X, y, sample_weight)
-    known: Seen | None = getattr(model, "_fitted_on", None)
-    found = seen_of(checked.train)
+    checked, _ = again._checked(X, y, sample_weight)
+    known: Checksums | None = getattr(model, "_fitted_on", None)
+    found = checked.checksums()
     if known is None:
         return checked
     other = [n for n, now, then in zip(("X", "y", "weights"), found[1:], known[1:], strict=True) if now != then]
@@ -103,7 +107,7 @@ def check_columns(model: GBFSBase, X: Any) -> None:
         )
 
 
-def searched(model: GBFSBase, rows: Rows, verbose: int) -> tuple[GBFSCVBase, Choice]:
+def searched(model: GBFSBase, rows: Sample, verbose: int) -> tuple[GBFSCVBase, Choice]:
     """A search around the settings of one estimator, and that estimator as the choice."""
     kind = GBFSClassifierCV if is_classifier(model) else GBFSRegressorCV
     template = clone(model).set_params(n_features_to_select=None, warm_start=False, verbose=0)

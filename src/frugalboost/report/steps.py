@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import check_scoring
-from sklearn.utils import _safe_indexing
 
 from frugalboost._support.parallel import Check, side_by_side
 from frugalboost._support.progress import Stage, Tally, Work, tally
 from frugalboost._support.threads import threads_for
 from frugalboost.estimators.base import GBFSBase
 from frugalboost.estimators.cross_validation import GBFSCVBase
-from frugalboost.estimators.path import Course
+from frugalboost.estimators.template import path_fitter
 from frugalboost.selection.scoring import Scorer
 from frugalboost.selection.splits import Split
+from frugalboost.tables.sample import Sample
 
 ALL_UNTIL, MOST_STEPS = 20, 40  # sizes at which errors are measured
 NEVER = 1e300  # a mu at which nothing is bought
@@ -29,29 +29,10 @@ NEVER = 1e300  # a mu at which nothing is bought
 Columns = NDArray[np.intp]
 
 
-@dataclass(frozen=True)
-class Rows:
-    """A table with its targets, as the user holds them."""
-
-    X: Any
-    y: Any
-    weights: Any = None
-    groups: Any = None
-
-    def at(self, rows: NDArray[np.intp]) -> Rows:
-        """Some of the rows."""
-        parts = (None if p is None else _safe_indexing(p, rows) for p in (self.X, self.y, self.weights))
-        return Rows(*parts)
-
-    def of(self, columns: Columns) -> Rows:
-        """Some of the columns."""
-        return replace(self, X=_safe_indexing(self.X, columns.tolist(), axis=1))
-
-
 class Judge:
     """Scores models on some rows; on none, where there are none."""
 
-    def __init__(self, estimator: GBFSBase, scoring: Any, test: Rows | None) -> None:
+    def __init__(self, estimator: GBFSBase, scoring: Any, test: Sample | None) -> None:
         self._scorer = Scorer(check_scoring(estimator, scoring=scoring))
         self.test = test
 
@@ -72,7 +53,7 @@ class Step:
     test_score: float | None
 
 
-def steps_of(search: GBFSCVBase, model: GBFSBase, rows: Rows, judge: Judge, mu_given: bool = False) -> list[Step]:
+def steps_of(search: GBFSCVBase, model: GBFSBase, rows: Sample, judge: Judge, mu_given: bool = False) -> list[Step]:
     """What models with the first features that were bought score.
 
     In each split features are bought anew on its training rows, as the chosen model bought them on all rows, and models
@@ -85,7 +66,7 @@ def steps_of(search: GBFSCVBase, model: GBFSBase, rows: Rows, judge: Judge, mu_g
         Fitted.
     model : GBFSClassifier or GBFSRegressor
         The one that was chosen.
-    rows : Rows
+    rows : Sample
         Those of the fit.
     judge : Judge
         Knows the test rows.
@@ -118,13 +99,13 @@ def steps_of(search: GBFSCVBase, model: GBFSBase, rows: Rows, judge: Judge, mu_g
     return [Step(*step) for step in zip(sizes, means, on_test, strict=True)]
 
 
-def splits_of(search: GBFSCVBase, rows: Rows) -> list[Split]:
+def splits_of(search: GBFSCVBase, rows: Sample) -> list[Split]:
     """The splits of a search, drawn once more."""
     template = search._template()
-    return search._splits(rows.y, rows.groups, template, template._checked(rows.X, rows.y, rows.weights))
+    return search._splits(rows, template._checked(rows.X, rows.y, rows.weights)[0])
 
 
-def constant_score(search: GBFSCVBase, rows: Rows) -> float | None:
+def constant_score(search: GBFSCVBase, rows: Sample) -> float | None:
     """The mean score of a constant over the splits of a search."""
     constant = DummyClassifier(strategy="prior") if is_classifier(search) else DummyRegressor()
     scores = []
@@ -147,18 +128,18 @@ def step_sizes(n: int) -> list[int]:
     return sorted({*range(1, ALL_UNTIL + 1), *wide.tolist()})
 
 
-def bought_again(model: GBFSBase, rows: Rows, shares: bool, n_jobs: int | None) -> Columns:
+def bought_again(model: GBFSBase, rows: Sample, shares: bool, n_jobs: int | None) -> Columns:
     """What the same settings buy on other rows, in order; ``shares``: mu is the same share of mu_max there."""
     again = clone(model).set_params(n_jobs=n_jobs, verbose=0)
     if shares and model.n_features_to_select is None and model.mu_max_ > 0:
-        course = Course(again, again._checked(rows.X, rows.y, rows.weights), threads_for(n_jobs))
-        again.set_params(mu=model.mu * course.mu_max / model.mu_max_)
+        checked, _ = again._checked(rows.X, rows.y, rows.weights)
+        again.set_params(mu=model.mu * path_fitter(again, checked, n_jobs=n_jobs).mu_max / model.mu_max_)
     columns: Columns = again.fit(rows.X, rows.y, rows.weights).selected_features_.astype(np.intp)
     return columns
 
 
 def scores_of(
-    model: GBFSBase, rows: Rows, order: Columns, judge: Judge, sizes: Sequence[int], threads: int, count: Tally | None
+    model: GBFSBase, rows: Sample, order: Columns, judge: Judge, sizes: Sequence[int], threads: int, count: Tally | None
 ) -> list[float | None]:
     """Scores of models with the first features of an order; with all of them where they are fewer."""
 
@@ -171,7 +152,7 @@ def scores_of(
     return side_by_side([partial(score, k) for k in sizes], threads)
 
 
-def first(model: GBFSBase, rows: Rows, columns: Columns, judge: Judge, threads: int) -> float | None:
+def first(model: GBFSBase, rows: Sample, columns: Columns, judge: Judge, threads: int) -> float | None:
     """The score of a model with the settings of another, on some columns that are all free."""
     if not len(columns):  # nothing was worth its price: a constant
         constant = clone(model).set_params(n_features_to_select=None, mu=NEVER, costs=None, max_iter=1, n_jobs=threads)

@@ -11,15 +11,17 @@ from numpy.typing import NDArray
 
 from frugalboost._support.parallel import Check, both, side_by_side
 from frugalboost.losses import has_values
-from frugalboost.selection.folds import deal
-from frugalboost.training.boosting import Curve, Model, Observer, Purchases, Task, boost
+from frugalboost.selection.folds import stratified_folds
+from frugalboost.training.boosting import Observer, boost
 from frugalboost.training.ensemble import SET_BYTES, Ensemble
+from frugalboost.training.model import Curve, Model, Purchases
+from frugalboost.training.task import FitTask
 
 Places = NDArray[np.int64]
 
 
-def fit_average(task: Task, models: int, seed: int, observer: Observer | None, threads: int) -> Model:
-    """Fit so many models of a task, each stopped on its own held-out rows, and return their mean.
+def fit_average(task: FitTask, observer: Observer | None, threads: int) -> Model:
+    """Fit as many models as ``average`` says, each stopped on its own held-out rows, and return their mean.
 
     All begin at the start value of all rows: a fold may lack a class.
     """
@@ -27,14 +29,15 @@ def fit_average(task: Task, models: int, seed: int, observer: Observer | None, t
         raise ValueError("average needs the loss of every row: give your loss a method 'value'.")
     one = replace(task.params, max_iter=1, early_stopping=False)
     start = boost(replace(task, params=one), None, None, threads).ensemble.start
-    repeats = -(-models // 5)
-    folds = [fold for r in range(repeats) for fold in deal(task.train.y, task.outputs, 5, seed + r)][:models]
+    models, seed = task.params.average, task.params.seed
+    repeats = range(-(-models // 5))
+    folds = [fold for r in repeats for fold in stratified_folds(task.train.y, task.outputs, 5, seed + r)][:models]
     works = [partial(_fit, task, train, held, start, observer) for train, held in folds]
     return _mean(side_by_side(works, threads), task, threads)
 
 
 def _fit(
-    task: Task,
+    task: FitTask,
     train: Places,
     held: Places,
     start: NDArray[np.float64],
@@ -47,14 +50,14 @@ def _fit(
         task,
         train=rows.targets(train),
         validation=rows.targets(held),
-        binned=task.binned.take(None, train, threads),
-        binned_validation=task.binned.take(None, held, threads),
+        bins=task.binned.take(None, train, threads),
+        validation_bins=task.binned.take(None, held, threads),
         params=replace(task.params, early_stopping=True),
     )
     return boost(part, None, both(observer, check), threads, start)
 
 
-def _mean(models: Sequence[Model], task: Task, threads: int) -> Model:
+def _mean(models: Sequence[Model], task: FitTask, threads: int) -> Model:
     """One model of all trees: the first trees of all, then the second ones, each with its share."""
     trees = _interleaved(models)
     model = replace(
@@ -69,8 +72,8 @@ def _mean(models: Sequence[Model], task: Task, threads: int) -> Model:
     none = np.full(len(iterations), np.nan)
     train = trees.loss_curve(task.binned, task.train, task.train, task.loss, threads)
     validation = none
-    if task.validation is not None and task.binned_validation is not None:
-        validation = trees.loss_curve(task.binned_validation, task.validation, task.train, task.loss, threads)
+    if task.validation is not None and task.validation_bins is not None:
+        validation = trees.loss_curve(task.validation_bins, task.validation, task.train, task.loss, threads)
     return replace(model, curve=Curve(train, validation, n_features, np.zeros_like(none), none))
 
 

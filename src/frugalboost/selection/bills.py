@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from frugalboost import _core
 from frugalboost.costs import Resolved
-from frugalboost.training.boosting import Task
+from frugalboost.training.task import FitTask
 
 Floats = NDArray[np.float64]
 Columns = NDArray[np.int64]
+Places = NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True)
@@ -29,25 +30,25 @@ class Bill:
     prices: Floats
 
     @classmethod
-    def of(cls, task: Task, orders: Sequence[NDArray[np.integer[Any]]]) -> Self:
-        """Buy columns in the first order in which all of them can be had within the task's budget.
+    def of(cls, task: FitTask, orders: Sequence[Places]) -> Self:
+        """Buy columns in the first order in which all of them can be paid within the task's budget.
 
         After the orders given, which hold the same columns, the cheapest one at each step is tried, then those first
-        that are in few bags and so leave no choice. Where none will do, what was had in the first order.
+        that are in few bags and so leave no choice. Where no order allows all, as many as the first one does.
         """
         wanted = orders[0]
         bills = []
-        for order, cheapest_first in _ways(task.costs, orders):
+        for order, cheapest_first in _orders_to_try(task.costs, orders):
             bills.append(cls.in_order(task, order, cheapest_first))
             if len(bills[-1].order) == len(wanted):
                 return bills[-1]
         return bills[0]
 
     @classmethod
-    def in_order(cls, task: Task, order: NDArray[np.integer[Any]], cheapest_first: bool = False) -> Self:
+    def in_order(cls, task: FitTask, order: Places, cheapest_first: bool = False) -> Self:
         """Buy columns as far as possible in this order; what the budget does not allow is left out."""
-        had, prices = _core.buy_all(list(task.costs.rules), order.astype(np.int32), task.budget, cheapest_first)
-        return cls(np.asarray(had).astype(np.int64), np.asarray(prices))
+        bought, prices = _core.buy_all(list(task.costs.rules), order.astype(np.int32), task.budget, cheapest_first)
+        return cls(np.asarray(bought).astype(np.int64), np.asarray(prices))
 
     @property
     def total(self) -> float:
@@ -55,23 +56,25 @@ class Bill:
         return float(self.prices.sum())
 
 
-def _ways(costs: Resolved, orders: Sequence[NDArray[np.integer[Any]]]) -> list[tuple[NDArray[np.integer[Any]], bool]]:
+def _orders_to_try(
+    costs: Resolved, orders: Sequence[NDArray[np.integer[Any]]]
+) -> list[tuple[NDArray[np.integer[Any]], bool]]:
     """Orders to try, and whether the cheapest goes first."""
-    ways = [(order, False) for order in orders]
-    ways.append((np.sort(orders[0]), True))
+    tries = [(order, False) for order in orders]
+    tries.append((np.sort(orders[0]), True))
     if costs.overlap:
         choices = [len(costs.bags_of[c]) for c in orders[0].tolist()]
-        ways.append((orders[0][np.argsort(choices, kind="stable")], False))
-    return ways
+        tries.append((orders[0][np.argsort(choices, kind="stable")], False))
+    return tries
 
 
-def affordable(task: Task, order: Sequence[int]) -> bool:
+def is_affordable(task: FitTask, order: Sequence[int]) -> bool:
     """Whether columns can be bought in just this order within the budget."""
     wanted = np.array(order, dtype=np.int64)
     return bool(np.isinf(task.budget)) or np.array_equal(Bill.in_order(task, wanted).order, wanted)
 
 
-def prices_paid(costs: Resolved, columns: NDArray[np.integer[Any]]) -> dict[int, float]:
-    """What is paid for columns bought in this order, whatever it is; those that can't be had are left out."""
+def prices_paid(costs: Resolved, columns: Places) -> dict[int, float]:
+    """What is paid for columns bought in this order, whatever it is; those that can't be bought are left out."""
     order, paid = _core.buy_all(list(costs.rules), columns.astype(np.int32))
     return dict(zip(np.asarray(order).tolist(), np.asarray(paid).tolist(), strict=True))

@@ -1,19 +1,13 @@
-"""Rows dealt out into folds that have the distribution of y."""
+"""Stratified folds: each has the distribution of y, whether y has classes or numbers."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from frugalboost.tables.targets import by_appearance
+
 Places = NDArray[np.int64]
-
-
-def by_appearance(y: NDArray[Any]) -> Places:
-    """Return the number of each row's class, classes in the order of their first rows: their names decide nothing."""
-    _, first, codes = np.unique(y, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[codes]
 
 
 def in_order(y: NDArray[np.float64], shuffled: Places, outputs: int) -> Places:
@@ -22,15 +16,15 @@ def in_order(y: NDArray[np.float64], shuffled: Places, outputs: int) -> Places:
     return shuffled[np.argsort((by_appearance(y) if classes else y)[shuffled], kind="stable")]
 
 
-def deal(
+def stratified_folds(
     y: NDArray[np.float64], outputs: int, folds: int, seed: int, most: int | None = None
 ) -> list[tuple[Places, Places]]:
-    """Return training and held-out rows of each fold, at most so many rows in all.
+    """Return training and held-out rows of each fold, at most ``most`` rows in all.
 
-    Rows are dealt out in order of y, so that every fold has its share of every class and of every size of y.
+    Rows in order of y go to the folds in turn, so that every fold has its share of every class and of every size of y.
     """
     order = in_order(y, np.random.default_rng(seed).permutation(len(y)), outputs)
     if most is not None and len(order) > most:
         order = order[np.linspace(0, len(order) - 1, most).astype(np.int64)]
-    dealt = np.arange(len(order)) % folds
-    return [(np.sort(order[dealt != i]), np.sort(order[dealt == i])) for i in range(min(folds, len(order)))]
+    fold = np.arange(len(order)) % folds
+    return [(np.sort(order[fold != i]), np.sort(order[fold == i])) for i in range(min(folds, len(order)))]

@@ -11,24 +11,25 @@ from numpy.typing import NDArray
 
 from frugalboost._support.parallel import Check, both, side_by_side
 from frugalboost.costs import resolve
-from frugalboost.selection.folds import deal
-from frugalboost.training.boosting import Observer, Task, boost
+from frugalboost.selection.folds import stratified_folds
+from frugalboost.training.boosting import Observer, boost
+from frugalboost.training.task import FitTask
 
 Floats = NDArray[np.float64]
 Columns = NDArray[np.int64]
 
 FOLDS = 5
-MOST_ROWS = 20_000  # that features are weighed on; the last fit sees all
-COARSE_RATE = 0.3  # learning rate of the models that only weigh features,
+MOST_ROWS = 20_000  # that importances are measured on; the last fit sees all
+COARSE_RATE = 0.3  # learning rate of the models that only measure importances,
 COARSE_PATIENCE = 8  # and when they stop
 
 
-class Scale:
-    """Weighs features in folds of the training rows, by models on the columns in question alone."""
+class HeldOutImportance:
+    """Importance of features in folds of the training rows, to models on the columns in question alone."""
 
-    def __init__(self, task: Task, seed: int, observer: Observer | None, threads: int) -> None:
+    def __init__(self, task: FitTask, observer: Observer | None, threads: int) -> None:
         self._task, self._observer, self._threads = task, observer, threads
-        self._folds = deal(task.train.y, task.outputs, FOLDS, seed, MOST_ROWS)
+        self._folds = stratified_folds(task.train.y, task.outputs, FOLDS, task.params.seed, MOST_ROWS)
         self._curves: dict[bytes, Floats] = {}
         self._params = replace(
             task.params,
@@ -43,7 +44,7 @@ class Scale:
         """Mean loss on held-out rows of models on these columns, after as many iterations as are best for all folds."""
         return float(self._curves_of(columns).mean(axis=0).min())
 
-    def says_little(self, columns: Columns) -> bool:
+    def no_better_than_constant(self, columns: Columns) -> bool:
         """Whether held-out rows are predicted hardly better with these columns than by a constant."""
         curves = self._curves_of(columns)
         better = curves[:, 0] - curves[:, curves.mean(axis=0).argmin()]
@@ -54,20 +55,20 @@ class Scale:
         """For each fold the held-out loss after each iteration."""
         key = columns.tobytes()
         if key not in self._curves:
-            self.missed(columns, [])
+            self.loss_increase(columns, [])
         return self._curves[key]
 
-    def missed(self, columns: Columns, bags: Sequence[Columns]) -> Floats:
+    def loss_increase(self, columns: Columns, bags: Sequence[Columns]) -> Floats:
         """By how much the held-out loss rises when each bag of columns is hidden from models on these columns."""
         places = [np.searchsorted(columns, bag).astype(np.int32) for bag in bags]
-        works = [partial(self._weigh, train, held, columns, places) for train, held in self._folds]
+        works = [partial(self._in_fold, train, held, columns, places) for train, held in self._folds]
         curves, rises = zip(*side_by_side(works, self._threads), strict=True)
         longest = max(len(curve) for curve in curves)
         padded = [np.pad(curve, (0, longest - len(curve)), mode="edge") for curve in curves]  # those that stopped stay
         self._curves[columns.tobytes()] = np.array(padded)
         return np.asarray(np.mean(rises, axis=0))
 
-    def _weigh(
+    def _in_fold(
         self,
         train: Columns,
         held: Columns,
@@ -78,29 +79,29 @@ class Scale:
     ) -> tuple[Floats, Floats]:
         """One fold: the held-out loss after each iteration, and how much worse the best one is without each bag."""
         task, rows = self._task, self._task.train
-        validation, binned_validation = rows.targets(held), task.binned.take(columns, held, threads)
+        validation, held_bins = rows.targets(held), task.binned.take(columns, held, threads)
         inner = replace(
             narrowed(task, columns, threads, train),
             train=rows.targets(train),
             validation=validation,
-            binned_validation=binned_validation,
+            validation_bins=held_bins,
             params=self._params,
         )
         model = boost(inner, None, both(self._observer, check), threads)
         if not bags:
             return model.curve.validation_loss, np.zeros(0)
         trees, best = model.ensemble, model.best_iteration
-        without = trees.losses_without(binned_validation, validation, inner.train, task.loss, bags, best, threads)
+        without = trees.losses_without(held_bins, validation, inner.train, task.loss, bags, best, threads)
         return model.curve.validation_loss, without[1:] - without[0]
 
 
-def narrowed(task: Task, columns: Columns, threads: int, rows: Columns | None = None) -> Task:
+def narrowed(task: FitTask, columns: Columns, threads: int, rows: Columns | None = None) -> FitTask:
     """The same task on some columns of the binned table, all free."""
-    validation = task.binned_validation
+    validation = task.validation_bins
     return replace(
         task,
-        binned=task.binned.take(columns, rows, threads),
-        binned_validation=None if validation is None else validation.take(columns, None, threads),
+        bins=task.binned.take(columns, rows, threads),
+        validation_bins=None if validation is None else validation.take(columns, None, threads),
         levels={},
         costs=replace(resolve(np.zeros(len(columns)), len(columns), None), given=False),
         budget=np.inf,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -10,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
+from sklearn.metrics._scorer import _BaseScorer
 
-from frugalboost.estimators.base import GBFSBase
-from frugalboost.tables.sample import Rows
+from frugalboost.tables.kinds import Table
+from frugalboost.tables.sample import Sample
 
 Floats = NDArray[np.float64]
 
@@ -23,24 +23,37 @@ class Scorer:
     def __init__(self, scorer: Callable[..., float]) -> None:
         self._scorer = scorer
         self._takes_weights = _takes_weights(scorer)
+        # These look at what the model predicts, not at X: a table that was checked need not be checked again.
+        self._takes_tables = isinstance(scorer, _BaseScorer) or _is_own_score(scorer)
 
-    def __call__(self, estimator: GBFSBase, X: Any, y: Any, weights: Floats | None) -> float:
-        """Return the score; higher is better."""
+    def __call__(self, estimator: Any, X: Any, y: Any, weights: Floats | None) -> float:
+        """Return the score; higher is better. A scorer of the user's own is shown X as the user holds it."""
+        if isinstance(X, Table) and not self._takes_tables:
+            X = X.as_given
         more = {"sample_weight": weights} if self._takes_weights and weights is not None else {}
         return float(self._scorer(estimator, X, y, **more))
 
-    def on_rows(self, estimator: GBFSBase, rows: Rows, weighted: bool) -> float:
-        """Return the score on rows that were checked: without names by now."""
-        nameless = copy.copy(estimator)
-        if hasattr(nameless, "feature_names_in_"):
-            del nameless.feature_names_in_
-        y = estimator.classes_[rows.y.astype(np.intp)] if is_classifier(estimator) else rows.y
-        return self(nameless, rows.table.for_scorers, y, rows.weights if weighted else None)
+    def on_checked(self, estimator: Any, sample: Sample, weighted: bool) -> float:
+        """Return the score on rows that were checked, whose y holds the numbers of classes."""
+        y = estimator.classes_[sample.y.astype(np.intp)] if is_classifier(estimator) else sample.y
+        return self(estimator, sample.X, y, sample.weights if weighted else None)
+
+
+def score_name(estimator: Any, scoring: Any) -> str:
+    """What a score is called in tables and figures."""
+    if scoring is None:
+        return "accuracy" if is_classifier(estimator) else "R²"
+    return scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score")
+
+
+def _is_own_score(scorer: Any) -> bool:
+    """Whether it calls the estimator's own method ``score``."""
+    return type(scorer).__name__ == "_PassthroughScorer"
 
 
 def _takes_weights(scorer: Any) -> bool:
     """A scorer made by make_scorer passes weights on to its metric, which may not know them."""
-    if type(scorer).__name__ == "_PassthroughScorer":  # the estimator's own score
+    if _is_own_score(scorer):
         return True
     try:
         return "sample_weight" in inspect.signature(getattr(scorer, "_score_func", scorer)).parameters

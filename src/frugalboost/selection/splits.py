@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
@@ -10,17 +10,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import is_classifier
-from sklearn.utils import _safe_indexing
 
 from frugalboost._support.parallel import Check, side_by_side
 from frugalboost._support.progress import Stage
-from frugalboost.estimators.base import Checked, GBFSBase
-from frugalboost.estimators.path import Course
-from frugalboost.selection.backward import Outcome
-from frugalboost.selection.scoring import Scorer
-from frugalboost.tables.sample import Rows
-from frugalboost.training.boosting import Model
+from frugalboost.selection.final_fit import FitResult
+from frugalboost.selection.path import PathFitter
+from frugalboost.tables.sample import Sample
 
 Floats = NDArray[np.float64]
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]
@@ -45,86 +40,62 @@ class Grid:
         ]
 
 
-@dataclass(frozen=True)
-class Given:
-    """What fit was given: as the user holds it, for scorers, and checked."""
-
-    X: Any
-    y: Any
-    weights: Floats | None  # the user's own, without those of classes
-    checked: Checked
-
-
 class Fold:
-    """One split: its training rows are binned by themselves, its held-out rows only scored."""
+    """One split: its training rows are binned by themselves, its held-out rows only scored.
 
-    def __init__(self, given: Given, split: Split, template: GBFSBase, scorer: Scorer, threads: int) -> None:
-        train, test = split
-        checked = given.checked
-        self.held_out = checked.train.at(test)
-        self._user_X, self._user_y = _safe_indexing(given.X, test), _safe_indexing(given.y, test)
-        self._weights = None if given.weights is None else given.weights[test]
-        self._scorer, self._threads = scorer, threads
-        self.course = Course(template, replace(checked, train=checked.train.at(train), validation=None), threads)
+    Parameters
+    ----------
+    fitter : PathFitter
+        Of the training rows.
+    held_out : Sample
+        The other rows, checked.
+    score : callable
+        ``score(result, **params)`` scores a fitted model on them; higher is better.
+    """
+
+    def __init__(self, fitter: PathFitter, held_out: Sample, score: Callable[..., float]) -> None:
+        self._fitter, self._held_out, self._score = fitter, held_out, score
 
     def rows(self, grid: Grid, verbose: bool, stage: Stage) -> list[Row]:
         """Results of every value and number of iterations; fits run side by side."""
-        # Numbers of features are one run of selling back, which shares out its own fits.
+        # Numbers of features are one run of backward elimination, which shares out its own fits.
         portions = np.split(grid.values, len(grid.values)) if grid.parameter == "mu" else [grid.values]
         works = [partial(self._run, values, grid) for values in portions[::-1]]  # the smallest mu take longest
-        results = side_by_side(works, self._threads, verbose, stage)[::-1]
+        results = side_by_side(works, self._fitter.threads, verbose, stage)[::-1]
         return [row for part in results for row in part]
 
     def _run(self, values: NDArray[Any], grid: Grid, check: Check | None, threads: int) -> list[Row]:
         if grid.mu_max:
             # Without this the largest mu, where all rows buy nothing, would buy in half of the splits.
-            values = values / grid.mu_max * self.course.mu_max
-        by_iterations = self._outcomes(values, grid, check, threads)
+            values = values / grid.mu_max * self._fitter.mu_max
+        by_iterations = self._results(values, grid, check, threads)
         return [
-            self._row(outcomes[i], **{grid.parameter: value.item()})
+            self._row(results[i], **{grid.parameter: value.item()})
             for i, value in enumerate(values)
-            for outcomes in by_iterations
+            for results in by_iterations
         ]
 
-    def _outcomes(self, values: NDArray[Any], grid: Grid, check: Check | None, threads: int) -> list[list[Outcome]]:
-        """For each number of iterations the outcome of every value."""
+    def _results(self, values: NDArray[Any], grid: Grid, check: Check | None, threads: int) -> list[list[FitResult]]:
+        """For each number of iterations the result of every value."""
         longest = max((t for t in grid.iterations if t is not None), default=None)
-        refitted = grid.parameter != "mu" or self.course.job.refit
-        if refitted:  # what is chosen may depend on the iterations
-            return [self.course.outcomes(grid.parameter, values, check, threads, t) for t in grid.iterations]
-        whole = self.course.outcomes(grid.parameter, values, check, threads, longest)
+        params = self._fitter.task.params
+        if grid.parameter != "mu" or params.refit:  # what is chosen may depend on the iterations
+            return [self._fitter.results(grid.parameter, values, check, threads, t) for t in grid.iterations]
+        whole = self._fitter.results(grid.parameter, values, check, threads, longest)
         return [
-            [o if t is None else replace(o, model=cut(o.model, t, self.course.job.params.tol)) for o in whole]
-            for t in grid.iterations
+            [r if t is None else replace(r, model=r.model.cut(t, params.tol)) for r in whole] for t in grid.iterations
         ]
 
-    def _row(self, outcome: Outcome, **params: Any) -> Row:
-        fitted = self.course.fitted(outcome, **params)
-        model, rows = outcome.model, self.held_out
-        score = self._scorer(fitted, self._user_X, self._user_y, self._weights)
-        task = self.course.task
-        values, best = rows.table.source(model.levels), model.best_iteration
-        loss = model.ensemble.losses_without(values, rows, task.train, task.loss, [], best, 1)[0]
-        return score, fitted.n_features_selected_, fitted.total_cost_, float(loss), model.best_iteration
+    def _row(self, result: FitResult, **params: Any) -> Row:
+        model, held_out, task = result.model, self._held_out, self._fitter.task
+        values, best = held_out.table.source(model.levels), model.best_iteration
+        loss = model.ensemble.losses_without(values, held_out, task.train, task.loss, [], best, 1)[0]
+        return self._score(result, **params), len(model.features), model.cost, float(loss), best
 
 
-def cut(model: Model, iterations: int, tol: float) -> Model:
-    """The model that a fit of at most so many iterations would have kept."""
-    last = min(iterations, model.n_iterations)
-    if np.isnan(model.curve.validation_loss).all():  # no rows were set aside to judge by
-        return replace(model, best_iteration=last)
-    best, lowest = 0, np.inf
-    for i, loss in enumerate(model.curve.validation_loss[: last + 1]):
-        if loss < lowest - tol:
-            best, lowest = i, loss
-    return replace(model, best_iteration=best)
-
-
-def check_classes(template: GBFSBase, rows: Rows, train: NDArray[np.intp], number: int) -> None:
+def check_classes(sample: Sample, train: NDArray[np.intp], number: int) -> None:
     """A class that a training part lacks can't be learned there; with one class left nothing can."""
-    if not is_classifier(template):
-        return
-    part = rows.at(train)
+    part = sample.targets(train)
     seen = np.unique(part.y if part.weights is None else part.y[part.weights > 0])
     if len(seen) < 2:
         raise ValueError(

@@ -16,6 +16,7 @@ from frugalboost.tables.kinds import Places, Table
 from frugalboost.tables.levels import Levels, Vocabulary
 from frugalboost.tables.sources import Batch, Batches
 
+MOST_CELLS = 2**15  # of a column's summary; where it has more distinct values, neighbours are taken together
 Check = Callable[[Any, int], Table]  # a batch's table and its number, checked against the first one
 
 
@@ -79,13 +80,12 @@ class Batched(Table):
         self.vocabulary = stream.vocabulary
         self.shape = (stream.shape[0] if rows is None else len(rows), stream.shape[1])
 
-    def take(self, rows: Places) -> Batched:
-        """Some of the rows, in the order given."""
+    def _rows_at(self, rows: Places) -> Batched:
         wanted = rows.astype(np.int64)
         return Batched(self._stream, wanted if self._rows is None else self._rows[wanted])
 
     def source(self, levels: Mapping[int, Levels]) -> _core.Table:
-        """Not to be had."""
+        """Raise an error: values are never all in memory."""
         raise ValueError(
             "A table that is read in batches is not in memory as a whole. Fit with warm_start=True from the start, so "
             "that a continued fit uses the same bins."
@@ -98,7 +98,7 @@ class Batched(Table):
         return self._stream.checksums[0]
 
     def finder(self, weighted: bool) -> _core.ThresholdFinder | None:
-        """What knows the thresholds already, where the first reading told."""
+        """What knows the thresholds already, where the first reading found them."""
         return None if weighted or self._rows is not None else self._stream.finder
 
     def pieces(self, what: str) -> Iterator[tuple[Table, NDArray[np.int64]]]:

@@ -22,14 +22,39 @@ def check_X(estimator: Any, X: Any, *, reset: bool, what: str = "X", in_fit: boo
     takes over names, number of columns and levels, else they are compared with those seen in fit.
     """
     if isinstance(X, Table):
-        return X
-    in_fit = in_fit or reset
+        if reset:
+            _take_over(estimator, X)
+        return X.in_terms_of({c: tuple(levels) for c, levels in estimator.categories_.items()})
+    table = _check_new(estimator, X, reset, what, in_fit or reset)
+    return table.made_of(X, _names(estimator))
+
+
+def _check_new(estimator: Any, X: Any, reset: bool, what: str, in_fit: bool) -> Table:
+    """Look at every value: once for each table, since what is made of a `Table` is one again."""
     if sparse.issparse(X):
         return _check_sparse(estimator, X, reset, what, in_fit)
     frame = frames.as_frame(X, what)
     if frame is not None:
         return _check_frame(estimator, X, frame, reset, what, in_fit)
     return _check_array(estimator, X, reset, what, in_fit)
+
+
+def _take_over(estimator: Any, table: Table) -> None:
+    """Let an estimator know a table that was checked for another one."""
+    if keeps_levels(estimator, True):
+        if table.names != _names(estimator) or table.shape[1] != estimator.n_features_in_:
+            raise ValueError("X has other columns than the model to go on from.")
+        return
+    estimator.n_features_in_ = table.shape[1]
+    estimator.categories_ = {c: list(levels) for c, levels in table.vocabulary.items()}
+    if table.names is not None:
+        estimator.feature_names_in_ = np.array(table.names, dtype=object)
+    elif hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
+
+
+def _names(estimator: Any) -> tuple[str, ...] | None:
+    return tuple(estimator.feature_names_in_) if hasattr(estimator, "feature_names_in_") else None
 
 
 def _check_array(estimator: Any, X: Any, reset: bool, what: str, in_fit: bool) -> Table:
@@ -152,7 +177,7 @@ def _check_indices(X: Any, what: str) -> None:
 
 def keeps_levels(estimator: Any, reset: bool) -> bool:
     """Whether the levels of categorical columns are known: in predictions, and in a continued fit."""
-    return not reset or bool(estimator.warm_start and hasattr(estimator, "_memory"))
+    return not reset or bool(estimator.warm_start and hasattr(estimator, "_warm_start"))
 
 
 def category_columns(

@@ -9,31 +9,32 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from frugalboost.tables.kinds import Table
-    from frugalboost.tables.levels import Value
-    from frugalboost.tables.sample import Rows
+from frugalboost.tables.levels import Value
 
 Words = NDArray[np.uint64]
-Seen = tuple[int, str, str, str | None]  # the rows of a fit: their number, and what X, y and the weights are known by
 
 FIRST, FIRST_VALUES, ONE_IN = 1024, 2**18, 32
 _MISSING = np.uint64(0x7FF8_0000_0000_0001)
 _GOLDEN = np.uint64(0x9E37_79B9_7F4A_7C15)
 
 
-def seen_of(rows: Rows) -> Seen:
-    """What the rows of a fit are known by."""
-    weights = None if rows.weights is None else f"{of_vector(rows.weights):016x}"
-    return len(rows), f"{rows.table.checksum():016x}", f"{of_vector(rows.y):016x}", weights
+class HasRows(Protocol):
+    """What is asked of a table here."""
+
+    shape: tuple[int, int]
+
+    def __len__(self) -> int: ...
+
+    def row_words(self, rows: NDArray[Any]) -> Words:
+        """64 bits for each of some rows, which say what is in it."""
 
 
-def of_rows(table: Table, at: int) -> int:
+def of_rows(table: HasRows, at: int) -> int:
     """The checksum of a piece of a table that begins at a row; those of all pieces add up."""
     numbers = np.arange(at, at + len(table), dtype=np.uint64)
     first = max(2, min(FIRST, FIRST_VALUES // max(1, table.shape[1])))

@@ -17,7 +17,7 @@ Column = NDArray[Any] | Coded
 
 
 def as_frame(X: Any, what: str) -> nw.DataFrame[Any] | None:
-    """A data frame of any library, or None where X is none."""
+    """A data frame of any library, or None where X is something else."""
     if isinstance(X, np.ndarray | list | tuple) or nw.dependencies.is_into_series(X):
         return None
     try:
@@ -86,7 +86,7 @@ def fields(frame: nw.DataFrame[Any], what: str) -> list[Field]:
 
 
 def _numbers(series: nw.Series[Any]) -> NDArray[Any] | None:
-    """The values of a column of numbers; None where it is none."""
+    """The values of a column of numbers; None where it holds something else."""
     dtype = series.dtype
     if dtype in (nw.Int128, nw.UInt128, nw.Decimal):
         series = series.cast(nw.Float64())

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils import _safe_indexing, indexable
 
 from frugalboost import _core
 from frugalboost.tables.checksum import Words, factors, of_rows, words, words_of_levels
-from frugalboost.tables.levels import Codes, Levels, Vocabulary
+from frugalboost.tables.levels import Coded, Codes, Levels, Vocabulary
 
 Places = NDArray[np.integer[Any]]
 
@@ -23,18 +24,50 @@ class Table(ABC):
 
     shape: tuple[int, int]
     vocabulary: Vocabulary  # of the categorical columns
+    names: tuple[str, ...] | None = None  # of the columns, where they have any
     in_pieces = False  # whether pieces() may yield more than one
+    _given: Callable[[], Any] | None = None  # the same rows and columns as the user holds them
 
     def __len__(self) -> int:
         return self.shape[0]
 
-    @abstractmethod
+    def made_of(self, X: Any, names: Sequence[str] | None) -> Self:
+        """Let the table know what it was made of, and what its columns are called."""
+        self._given = lambda: indexable(X)[0]
+        self.names = None if names is None else tuple(names)
+        return self
+
     def take(self, rows: Places) -> Table:
         """Some of the rows, in the order given."""
+        some, given = self._rows_at(rows), self._given
+        some.names = self.names
+        if given is not None:  # cut only if somebody asks
+            some._given = lambda: _safe_indexing(given(), rows)
+        return some
+
+    def columns(self, places: Places) -> Table:
+        """Some of the columns, in the order given."""
+        some, given = self._columns_at(places.tolist()), self._given
+        some.names = None if self.names is None else tuple(self.names[c] for c in places.tolist())
+        if given is not None:
+            some._given = lambda: _safe_indexing(given(), places.tolist(), axis=1)
+        return some
+
+    @abstractmethod
+    def _rows_at(self, rows: Places) -> Table:
+        """Some of the rows, in the order given."""
+
+    def _columns_at(self, places: list[int]) -> Table:
+        """Some of the columns, in the order given."""
+        raise NotImplementedError
 
     @abstractmethod
     def source(self, levels: Mapping[int, Levels]) -> _core.Table | _core.SparseTable:
         """All values as the core reads them; of categorical columns the bins."""
+
+    def in_terms_of(self, vocabulary: Vocabulary) -> Table:
+        """The same table with the numbers that a model has given to levels."""
+        return self
 
     def numbers(self) -> _core.Table | _core.SparseTable:
         """The columns that are not categorical."""
@@ -65,9 +98,9 @@ class Table(ABC):
         return None
 
     @property
-    def for_scorers(self) -> Any:
-        """What a scorer of the user's is shown."""
-        return self
+    def as_given(self) -> Any:
+        """The rows and columns as the user holds them, for scorers of the user's own; where that is lost, the table."""
+        return self if self._given is None else self._given()
 
     @property
     def numeric(self) -> list[int]:
@@ -82,9 +115,11 @@ class Plain(Table):
         self.array, self.vocabulary = array, {}
         self.shape = (array.shape[0], array.shape[1])
 
-    def take(self, rows: Places) -> Plain:
-        """Some of the rows, in the order given."""
+    def _rows_at(self, rows: Places) -> Plain:
         return Plain(self.array[rows])
+
+    def _columns_at(self, places: list[int]) -> Plain:
+        return Plain(self.array[:, places])
 
     def source(self, levels: Mapping[int, Levels]) -> _core.Table:
         """All values as the core reads them."""
@@ -103,11 +138,6 @@ class Plain(Table):
         found: Words = words(self.array[rows]) @ factors(np.arange(self.shape[1]))
         return found
 
-    @property
-    def for_scorers(self) -> NDArray[np.generic]:
-        """The array."""
-        return self.array
-
 
 class Framed(Table):
     """Columns of their own types; categorical ones hold places in a vocabulary."""
@@ -116,9 +146,23 @@ class Framed(Table):
         self._columns, self.vocabulary = columns, vocabulary
         self.shape = (rows, len(columns))
 
-    def take(self, rows: Places) -> Framed:
-        """Some of the rows, in the order given."""
+    def _rows_at(self, rows: Places) -> Framed:
         return Framed(len(rows), [c[rows] for c in self._columns], self.vocabulary)
+
+    def _columns_at(self, places: list[int]) -> Framed:
+        vocabulary = {i: self.vocabulary[c] for i, c in enumerate(places) if c in self.vocabulary}
+        return Framed(self.shape[0], [self._columns[c] for c in places], vocabulary)
+
+    def in_terms_of(self, vocabulary: Vocabulary) -> Framed:
+        """The same table with the numbers that a model has given to levels."""
+        if vocabulary == self.vocabulary:
+            return self
+        columns = list(self._columns)
+        for c, levels in self.vocabulary.items():
+            columns[c] = Coded(columns[c], levels).in_terms_of(vocabulary[c], f"Column {c}")
+        renumbered = Framed(self.shape[0], columns, vocabulary)
+        renumbered.names, renumbered._given = self.names, self._given
+        return renumbered
 
     def source(self, levels: Mapping[int, Levels]) -> _core.Table:
         """All values as the core reads them; of categorical columns the bins."""
@@ -167,9 +211,11 @@ class Listed(Table):
             by_column.sum_duplicates()
         return _core.SparseTable(*self.shape, by_column.data, by_column.indices, by_column.indptr)
 
-    def take(self, rows: Places) -> Listed:
-        """Some of the rows, in the order given."""
+    def _rows_at(self, rows: Places) -> Listed:
         return Listed(sparse.csr_array(self._matrix)[rows])
+
+    def _columns_at(self, places: list[int]) -> Listed:
+        return Listed(self._columns[:, places])
 
     def source(self, levels: Mapping[int, Levels]) -> _core.SparseTable:
         """All values as the core reads them."""
@@ -195,8 +241,3 @@ class Listed(Table):
         sums = np.append(np.uint64(0), np.cumsum(words(some.data) * factors(some.indices)))
         found: Words = np.diff(sums[some.indptr])
         return found
-
-    @property
-    def for_scorers(self) -> Any:
-        """The matrix."""
-        return self._matrix

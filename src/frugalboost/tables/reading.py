@@ -13,12 +13,11 @@ from sklearn.utils.validation import validate_data
 from frugalboost import _core
 from frugalboost._support.threads import threads_for
 from frugalboost.tables import checksum, frames
-from frugalboost.tables.batched import Batched, Stream
+from frugalboost.tables.batched import MOST_CELLS, Batched, Stream
 from frugalboost.tables.checking import category_columns, check_X, keeps_levels
 from frugalboost.tables.kinds import Table
 from frugalboost.tables.levels import Coded, Value
 from frugalboost.tables.sources import Batch, Batches, as_batches, rows_of
-from frugalboost.training.binning import MOST_CELLS
 
 Read = tuple[Table, Any, Any]  # a table, targets, weights
 

@@ -2,41 +2,63 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing
 
-from frugalboost.tables import Table
+from frugalboost.tables.checksum import of_vector
+from frugalboost.tables.kinds import Table
 
 Floats = NDArray[np.float64]
+Places = NDArray[np.integer[Any]]
+Checksums = tuple[int, str, str, str | None]  # the number of rows, and what X, y and the weights are known by
 
 
 @dataclass(frozen=True)
-class Rows:
-    """A table, what is to be predicted, and how much each row counts (None: all the same)."""
+class Sample:
+    """A table, what is to be predicted, and how much each row counts: as a user holds them, or checked.
 
-    X: Table | None  # None: only bins are known
-    y: Floats
-    weights: Floats | None = None
+    Checked, X is a `Table`, y holds numbers (of classes, where there are classes), and weights are numbers.
+    """
+
+    X: Any  # None: only bins are known
+    y: Any
+    weights: Any = None  # None: all rows count the same
+    groups: Any = None  # rows that a splitter keeps together
 
     def __len__(self) -> int:
         return len(self.y)
 
     @property
     def table(self) -> Table:
-        """The table, where it is known to be there."""
-        assert self.X is not None
+        """The table, where it is known to be checked."""
+        assert isinstance(self.X, Table)
         return self.X
 
-    def at(self, places: NDArray[np.integer[Any]]) -> Rows:
+    def at(self, places: Places) -> Sample:
         """Some of the rows."""
-        return Rows(self.table.take(places), *self._targets(places))
+        X = self.X.take(places) if isinstance(self.X, Table) else _safe_indexing(self.X, places)
+        return replace(self.targets(places), X=X)
 
-    def targets(self, places: NDArray[np.integer[Any]]) -> Rows:
+    def targets(self, places: Places) -> Sample:
         """What is to be predicted in some of the rows, and their weights, without the table."""
-        return Rows(None, *self._targets(places))
+        parts = (None if p is None else _some(p, places) for p in (self.y, self.weights, self.groups))
+        return Sample(None, *parts)
 
-    def _targets(self, places: NDArray[np.integer[Any]]) -> tuple[Floats, Floats | None]:
-        return self.y[places], None if self.weights is None else self.weights[places]
+    def of(self, columns: Places) -> Sample:
+        """Some of the columns."""
+        if isinstance(self.X, Table):
+            return replace(self, X=self.X.columns(columns))
+        return replace(self, X=_safe_indexing(self.X, columns.tolist(), axis=1))
+
+    def checksums(self) -> Checksums:
+        """What the rows are known by, where they are checked."""
+        weights = None if self.weights is None else f"{of_vector(self.weights):016x}"
+        return len(self), f"{self.table.checksum():016x}", f"{of_vector(self.y):016x}", weights
+
+
+def _some(values: Any, places: Places) -> Any:
+    return values[places] if isinstance(values, np.ndarray) else _safe_indexing(values, places)

@@ -128,10 +128,10 @@ class ArrowBatches(Batches):
         if for_fit and y is None:
             raise ValueError("X is read from files: name the column to predict, fit(path, y='...').")
         self._dataset, self._y, self._weights = dataset, y, weights
-        # The index that pandas wrote beside the columns is none of them.
+        # The index that pandas wrote beside the columns is not a feature.
         index = [c for c in (dataset.schema.pandas_metadata or {}).get("index_columns", []) if isinstance(c, str)]
         self.names = [n for n in names if n not in (y, weights, *index)]
-        self.rows = _told(dataset.count_rows)
+        self.rows = _reading(dataset.count_rows)
         self.bytes = sum(os.path.getsize(f) for f in getattr(dataset, "files", []) if os.path.exists(f)) or None
 
     def read(self, columns: Sequence[str] | None = None) -> Iterator[Batch]:
@@ -144,7 +144,7 @@ class ArrowBatches(Batches):
         batches = self._dataset.to_batches(
             columns=wanted + targets, batch_size=BATCH_ROWS, batch_readahead=1, fragment_readahead=1
         )
-        while (batch := _told(lambda: next(batches, None))) is not None:
+        while (batch := _reading(lambda: next(batches, None))) is not None:
             if batch.num_rows == 0:
                 continue
             table = _table_of(batch)
@@ -185,7 +185,7 @@ def _dataset(paths: Any) -> Any:
 
     def make(schema: Any = None) -> Any:
         place = found[0] if single else found
-        return _told(lambda: ds.dataset(place, schema=schema, format="parquet", partitioning="hive"))
+        return _reading(lambda: ds.dataset(place, schema=schema, format="parquet", partitioning="hive"))
 
     dataset = make()
     if not dataset.files:
@@ -197,7 +197,7 @@ def _schema_of_all(dataset: Any) -> Any:
     """Types that hold the values of all files; pyarrow by itself would bend all to those of the first one."""
     import pyarrow
 
-    schemas = _told(lambda: [(f.path, f.physical_schema) for f in dataset.get_fragments()])
+    schemas = _reading(lambda: [(f.path, f.physical_schema) for f in dataset.get_fragments()])
     first = schemas[0][1]
     for path, schema in schemas:
         differ = set(schema.names) ^ set(first.names)
@@ -213,8 +213,8 @@ def _schema_of_all(dataset: Any) -> Any:
     return pyarrow.schema(fields, metadata=dataset.schema.metadata)
 
 
-def _told(work: Callable[[], Any]) -> Any:
-    """Do something that reads files; what goes wrong there is told in one sentence."""
+def _reading(work: Callable[[], Any]) -> Any:
+    """Do something that reads files; an error becomes one sentence."""
     import pyarrow
 
     try:

@@ -11,14 +11,14 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, _check_y, check_array, column_or_1d
 
 from frugalboost import _core
-from frugalboost.tables import Table
+from frugalboost.tables.kinds import Table
 
 Floats = NDArray[np.float64]
 
 
-def that_count(weights: Floats) -> NDArray[np.bool_]:
-    """Rows that have a weight, and are not so light that they are none beside the others."""
-    return np.asarray(np.rint(np.ldexp(weights, _core.weight_shift(weights))) > 0)
+def positive_weight(weights: Floats, part: _core.ThreadPart | None = None) -> NDArray[np.bool_]:
+    """Which rows have a weight that is more than zero on the grid on which weights are added up."""
+    return np.asarray(np.rint(np.ldexp(weights, _core.weight_shift(weights, part))) > 0)
 
 
 def check_weights(sample_weight: Any, X: Table, what: str = "sample_weight") -> Floats | None:
@@ -48,7 +48,7 @@ def with_mean_one(weights: Floats | None) -> Floats | None:
     """
     if weights is None:
         return None
-    counting = weights[that_count(weights)]
+    counting = weights[positive_weight(weights)]
     least, most = float(counting.min()), float(counting.max())
     mean = least if least == most else math.fsum(counting.tolist()) / len(counting)  # exact in any order of rows
     if not mean < 1 or (counting == np.floor(counting)).all():
@@ -75,3 +75,9 @@ def check_y_classes(y: Any) -> NDArray[Any]:
         check_array(labels.reshape(-1, 1), dtype=None, ensure_all_finite=True, input_name="y")
     check_classification_targets(labels)
     return labels
+
+
+def by_appearance(y: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the number of each row's class, classes in the order of their first rows: their names decide nothing."""
+    _, first, codes = np.unique(y, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[codes]

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from frugalboost import _core
 from frugalboost.tables import Levels, Listed, Table
+from frugalboost.tables.batched import MOST_CELLS
+from frugalboost.training.draws import summed
 
 Floats = NDArray[np.float64]
-
-MOST_CELLS = 2**15  # of a column's summary; where it has more distinct values, neighbours are taken together
 
 
 @dataclass(frozen=True)
@@ -39,28 +39,35 @@ class Thresholds:
         threads: int,
         most_cells: int = MOST_CELLS,
         levels: Mapping[int, Levels] | None = None,
+        part: _core.ThreadPart | None = None,
     ) -> Thresholds:
         """Find thresholds: one bin per value where they fit, else bins of about equal weight.
 
-        ``levels`` are known already where trees speak of their bins.
+        ``levels`` are known already where trees speak of their bins. ``part``: other parts of the table have more rows,
+        and the same vocabulary.
         """
         masses = {c: np.zeros(len(values)) for c, values in X.vocabulary.items()}
         finder = X.finder(weights is not None)
-        if finder is None and not X.in_pieces:
+        if finder is None and not X.in_pieces and part is None:
             cuts, offsets = _of_whole(X, weights, max_bins, masses, threads, most_cells)
         else:
             if finder is None:
                 finder = _core.ThresholdFinder(X.shape[1] - len(masses), most_cells)
-                _summarise(X, weights, finder, masses, threads)
+                _summarise(X, weights, finder, masses, threads, part)
+            if part is not None:
+                finder.add_parts(part)
+                masses = {c: summed(mass.astype(np.int64), part).astype(np.float64) for c, mass in masses.items()}
             cuts, offsets = finder.thresholds(max_bins, threads)
         if not levels:
             levels = {c: Levels.of_masses(X.vocabulary[c], mass, max_bins) for c, mass in masses.items()}
         return cls(*_with_levels(np.asarray(cuts), np.asarray(offsets), levels, X), levels)
 
-    def bin(self, X: Table, threads: int, folder: str | None = None) -> _core.BinnedMatrix:
+    def bin(
+        self, X: Table, threads: int, folder: str | None = None, part: _core.ThreadPart | None = None
+    ) -> _core.BinnedMatrix:
         """Return the table in bins of one byte, in memory or in a file that is mapped into it."""
         if isinstance(X, Listed):
-            return _core.BinnedMatrix(X.numbers(), self.cuts, self.offsets, self._categorical, threads)
+            return _core.BinnedMatrix(X.numbers(), self.cuts, self.offsets, self._categorical, threads, part)
         rows, columns = X.shape
         memory = None if folder is None else _mapped(-(-columns // 8) * 8 * rows, folder)
         binned = _core.BinnedMatrix(rows, self.cuts, self.offsets, self._categorical, memory)
@@ -68,7 +75,7 @@ class Thresholds:
             values = piece.source(self.levels)
             assert isinstance(values, _core.Table)
             binned.fill(values, places, threads)
-        binned.list_sparse(threads)
+        binned.list_sparse(threads, part)
         return binned
 
     @property
@@ -90,19 +97,24 @@ def _of_whole(
 
 
 def _summarise(
-    X: Table, weights: Floats | None, finder: _core.ThresholdFinder, masses: dict[int, Floats], threads: int
+    X: Table,
+    weights: Floats | None,
+    finder: _core.ThresholdFinder,
+    masses: dict[int, Floats],
+    threads: int,
+    part: _core.ThreadPart | None,
 ) -> None:
     """One pass: what values the columns have, and what the levels of categorical ones weigh."""
-    shift = _shift(weights)
+    shift = _shift(weights, part)
     for piece, rows in X.pieces("finding thresholds"):
-        part = None if weights is None else weights[rows]
+        own = None if weights is None else weights[rows]
         if X.shape[1] > len(masses):
-            finder.add(piece.numbers(), part, shift, threads)
-        _weigh_levels(piece, part, shift, masses)
+            finder.add(piece.numbers(), own, shift, threads)
+        _weigh_levels(piece, own, shift, masses)
 
 
-def _shift(weights: Floats | None) -> int:
-    return 0 if weights is None else _core.weight_shift(weights)
+def _shift(weights: Floats | None, part: _core.ThreadPart | None = None) -> int:
+    return 0 if weights is None else _core.weight_shift(weights, part)
 
 
 def _weigh_levels(piece: Table, weights: Floats | None, shift: int, masses: dict[int, Floats]) -> None:

@@ -2,176 +2,133 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from frugalboost import _core
-from frugalboost.costs import Resolved, resolve
-from frugalboost.losses import BuiltIn, Loss
-from frugalboost.tables import Levels
-from frugalboost.tables.sample import Rows
+from frugalboost import _core, engines
+from frugalboost.tables.sample import Sample
+from frugalboost.training.draws import drawn, row_hashes, summed
 from frugalboost.training.ensemble import Ensemble
-from frugalboost.training.params import Params
+from frugalboost.training.model import Curve, Draw, Model, Purchases
+from frugalboost.training.task import FitTask
 
 Floats = NDArray[np.float64]
 Observer = Callable[[int, float, float, int, float], None]
-PRICED_CELLS = 2e6  # so many cells of the table, at most 200 rows, are asked what a prediction costs
-
-
-@dataclass(frozen=True)
-class Purchases:
-    """What was bought, in order."""
-
-    feature: NDArray[np.int32]
-    price: Floats
-    gain: Floats  # raw gain of the split that bought it
-    iteration: NDArray[np.int32]  # counted from 1
-
-
-@dataclass(frozen=True)
-class Curve:
-    """The state after each iteration; entry 0 is the start value alone."""
-
-    train_loss: Floats
-    validation_loss: Floats  # NaN: no validation rows
-    n_features: NDArray[np.int32]
-    cost: Floats
-    prediction_cost: Floats  # NaN: prices were not given
-
-
-@dataclass(frozen=True)
-class Model:
-    """Everything that boosting leaves behind."""
-
-    ensemble: Ensemble
-    purchases: Purchases
-    curve: Curve
-    prices: Floats  # of all features, before anything was bought
-    impurity: float
-    mu_max: float  # in the unit given
-    best_iteration: int
-    ending: str  # "max_iter", "converged" or "early_stopping"
-    levels: Mapping[int, Levels] = field(default_factory=dict)  # of the categorical features
-
-    @property
-    def n_iterations(self) -> int:
-        """Iterations that were run, the best one or not."""
-        return self.ensemble.n_iterations
-
-    def paid_prices(self) -> Floats:
-        """What was paid for a feature, or its price at the start where it was not bought."""
-        prices = self.prices.copy()
-        prices[self.purchases.feature] = self.purchases.price
-        return prices
-
-    def path_prices(self, X: _core.Source, costs: Resolved, iterations: int, threads: int) -> tuple[Floats, Floats]:
-        """What predictions cost when a feature is fetched once a path looks at it: by row, and means by iteration."""
-        bought, rules = self.purchases, costs.rules
-        if any(isinstance(rule, _core.CallablePrices) for rule in rules):
-            # A function would be called for every set of features that a row looks at: prices as they were paid.
-            rules = resolve(self.paid_prices(), len(self.prices), None).rules
-        return self.ensemble.path_prices(X, rules, bought.feature, bought.price, iterations, threads)
-
-    def bought_until(self, iteration: int) -> NDArray[np.int32]:
-        """Features owned after so many iterations, in order of purchase."""
-        return self.purchases.feature[self.purchases.iteration <= iteration]
-
-
-@dataclass(frozen=True)
-class Task:
-    """What is to be fitted, how, and at which prices."""
-
-    train: Rows
-    validation: Rows | None
-    binned: _core.BinnedMatrix
-    binned_validation: _core.BinnedMatrix | None
-    loss: BuiltIn | Loss
-    outputs: int
-    costs: Resolved
-    budget: float
-    params: Params
-    levels: Mapping[int, Levels] = field(default_factory=dict)  # of the categorical columns
-    same_bins: bool = False  # an earlier model's thresholds are those of the bins
+PRICED_CELLS = 2e6  # of the table, at most 200 rows, in which predictions are priced
 
 
 def boost(
-    task: Task, previous: Model | None, observer: Observer | None, threads: int, start: Floats | None = None
+    task: FitTask, previous: Model | None, observer: Observer | None, threads: int, start: Floats | None = None
 ) -> Model:
     """Grow trees for a task, going on from an earlier model, or from raw start values, where they are given."""
-    validation = task.validation
+    params = task.params.to_core()
+    train, validation = _engine_rows(task, previous, threads, start)
     grown = _core.boost(
-        X=task.binned,
-        y=task.train.y,
-        weights=task.train.weights,
-        X_val=task.binned_validation,
-        y_val=None if validation is None else validation.y,
-        weights_val=None if validation is None else validation.weights,
-        loss=task.loss.name if isinstance(task.loss, BuiltIn) else task.loss,
-        loss_parameter=task.loss.parameter if isinstance(task.loss, BuiltIn) else np.nan,
-        outputs=task.outputs,
+        engine=engines.make_engine(train, validation, task.loss, task.outputs, params, threads, task.part),
         rules=list(task.costs.rules),
         budget=task.budget,
-        params=task.params.to_core(),
-        progress=_progress(previous, task, threads) if start is None else _beginning(start, task),
+        params=params,
+        progress=_progress(previous, task) if start is None else _beginning(start),
         observer=observer,
         threads=threads,
     )
     return priced(_joined(previous, grown, task), task, threads)
 
 
-def priced(model: Model, task: Task, threads: int) -> Model:
+def priced(model: Model, task: FitTask, threads: int) -> Model:
     """The model with what a prediction costs after each iteration, where prices were given."""
     if not task.costs.given:
         return model
-    # On some rows, evenly spaced: this must not cost more than boosting does.
+    # On some rows, drawn by chance: this must not cost more than boosting does.
     some = int(np.clip(PRICED_CELLS / task.binned.shape[1], 50, 200))
-    X = task.binned.take(None, np.arange(0, len(task.train), max(1, len(task.train) // some)), threads)
+    X = _rows_to_price(model, task, some, threads)
     means = model.path_prices(X, task.costs, model.n_iterations, threads)[1]
     return replace(model, curve=replace(model.curve, prediction_cost=np.concatenate([[0.0], means])))
 
 
-def _progress(previous: Model | None, task: Task, threads: int) -> _core.Progress:
+def _rows_to_price(model: Model, task: FitTask, some: int, threads: int) -> _core.Source:
+    """Rows of the whole table, wherever they lie."""
+    hashes = row_hashes(len(task.train), 0, task.part)
+    rows = int(summed(np.array([len(task.train)]), task.part)[0])
+    chosen = np.flatnonzero(drawn([hashes], np.array([min(some, rows)]), task.part)[0])
+    own = task.binned.take(None, chosen, threads)
+    if task.part is None:
+        return own
+    # Every part looks at the same rows, of which only the columns that were bought matter.
+    bought = sorted(set(model.purchases.feature.tolist()))
+    values = np.column_stack([_values_in_bins(own, c) for c in bought] or [np.zeros(len(chosen))])
+    all_values = np.concatenate(
+        [np.frombuffer(b).reshape(-1, values.shape[1]) for b in task.part.gather(values.tobytes())]
+    )
+    columns = [np.zeros(len(all_values))] * task.binned.shape[1]
+    for i, c in enumerate(bought):
+        columns[c] = np.ascontiguousarray(all_values[:, i])
+    return _core.Table(len(all_values), columns)
+
+
+def _values_in_bins(binned: _core.BinnedMatrix, column: int) -> Floats:
+    """A number in each row's bin: all thresholds are on the same side of it as of the value that was binned."""
+    bins, cuts = binned.bins(column), binned.cuts(column)
+    inside = np.arange(len(cuts) + 1.0) if binned.is_categorical(column) else np.append(cuts, np.finfo(float).max)
+    found: Floats = np.append(inside, np.nan)[bins]
+    return found
+
+
+def _engine_rows(
+    task: FitTask, previous: Model | None, threads: int, start: Floats | None
+) -> tuple[engines.EngineRows, engines.EngineRows | None]:
+    """Both samples, with the raw predictions that boosting goes on from."""
+
+    def rows(sample: Sample, binned: _core.BinnedMatrix) -> engines.EngineRows:
+        raw = None
+        if start is not None:
+            raw = np.repeat(start, len(sample))
+        elif previous is not None:
+            trees = previous.ensemble
+            raw = trees.raw(_values(task, sample, binned), previous.n_iterations, threads).ravel()
+        return engines.EngineRows(binned, sample.y, sample.weights, raw)
+
+    train = rows(task.train, task.binned)
+    if task.validation is None:
+        return train, None
+    assert task.validation_bins is not None
+    return train, rows(task.validation, task.validation_bins)
+
+
+def _progress(previous: Model | None, task: FitTask) -> _core.Progress:
     """Tell the core where an earlier fit stopped."""
     progress = _core.Progress()
     if previous is None:
         return progress
-    trees, iterations = previous.ensemble, previous.n_iterations
-    progress.iterations = iterations
-    progress.start = trees.start.tolist()
+    progress.iterations = previous.n_iterations
+    progress.start = previous.ensemble.start.tolist()
     progress.features = previous.purchases.feature.tolist()
     progress.prices = previous.purchases.price.tolist()
     progress.gains = previous.purchases.gain.tolist()
-    raw = trees.raw(_values(task, task.train, task.binned), iterations, threads).ravel()
-    raw_val = None
-    if task.validation is not None:
-        assert task.binned_validation is not None
-        values = _values(task, task.validation, task.binned_validation)
-        raw_val = trees.raw(values, iterations, threads).ravel()
-        if not np.isnan(previous.curve.validation_loss).any():
-            progress.validation_losses = previous.curve.validation_loss.tolist()
-    progress.set_raw(raw, raw_val)
+    if task.validation is not None and not np.isnan(previous.curve.validation_loss).any():
+        progress.validation_losses = previous.curve.validation_loss.tolist()
+    if previous.draw is not None:
+        progress.draw = previous.draw.to_core()
     return progress
 
 
-def _values(task: Task, rows: Rows, binned: _core.BinnedMatrix) -> _core.Source:
+def _values(task: FitTask, rows: Sample, binned: _core.BinnedMatrix) -> _core.Source:
     """What an earlier model's trees look at: bins say enough where its thresholds are among them."""
     return binned if task.same_bins else rows.table.source(task.levels)
 
 
-def _beginning(start: Floats, task: Task) -> _core.Progress:
+def _beginning(start: Floats) -> _core.Progress:
     """Tell the core where to begin."""
     progress = _core.Progress()
     progress.start = start.tolist()
-    validation = None if task.validation is None else np.repeat(start, len(task.validation))
-    progress.set_raw(np.repeat(start, len(task.train)), validation)
     return progress
 
 
-def _joined(previous: Model | None, grown: _core.Boosted, task: Task) -> Model:
+def _joined(previous: Model | None, grown: _core.Boosted, task: FitTask) -> Model:
     trees = Ensemble.from_core(grown)
     curve: dict[str, Any] = {
         "train_loss": np.asarray(grown.train_loss),
@@ -201,4 +158,5 @@ def _joined(previous: Model | None, grown: _core.Boosted, task: Task) -> Model:
         best_iteration=grown.best_iteration,
         ending=grown.ending.name,
         levels=task.levels,
+        draw=Draw.from_core(grown.draw),
     )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from frugalboost import _core
 from frugalboost.losses import BuiltIn, Loss
-from frugalboost.tables.sample import Rows
+from frugalboost.tables.sample import Sample
 
 Floats = NDArray[np.float64]
 SET_BYTES = 32  # a set of bins
@@ -61,7 +61,7 @@ class Ensemble:
         return Ensemble(**arrays)
 
     def check(self, n_features: int) -> None:
-        """Raise ValueError where the arrays do not describe trees over so many features."""
+        """Raise ValueError where the arrays do not describe trees over this number of features."""
         self._walkable().check(n_features)
 
     def raw(self, X: _core.Source, iterations: int, threads: int) -> Floats:
@@ -94,8 +94,8 @@ class Ensemble:
     def losses_without(
         self,
         X: _core.Source,
-        rows: Rows,
-        fitted: Rows,
+        rows: Sample,
+        fitted: Sample,
         loss: BuiltIn | Loss,
         hidden: Sequence[NDArray[np.int32]],
         iterations: int,
@@ -113,7 +113,7 @@ class Ensemble:
         losses = _core.losses_without(self._walkable(), self.weight, X, *targets, begin, items, last, threads)
         return np.asarray(losses)
 
-    def loss_curve(self, X: _core.Source, rows: Rows, fitted: Rows, loss: BuiltIn | Loss, threads: int) -> Floats:
+    def loss_curve(self, X: _core.Source, rows: Sample, fitted: Sample, loss: BuiltIn | Loss, threads: int) -> Floats:
         """Mean loss on some rows before the first iteration and after each."""
         targets = (rows.y, rows.weights, fitted.y, fitted.weights, *_for_core(loss))
         start = np.repeat(self.start[:, None], len(rows), axis=1)

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
-from frugalboost import _core
+from sklearn.utils import check_random_state
 
-_ENUMS = {
-    "mu_unit": _core.MuUnit,
-    "leaf_values": _core.LeafValues,
-    "init": _core.Init,
-    "stop": _core.Stop,
-    "screening": _core.Screening,
-}
-_NAMES = {"auto": "probable"}  # where the core has another word for it
-_SHARES = {"all": 1.0, "auto": -1.0}
-LARGEST_INT = 2**31 - 1  # the core counts in 32 bits; more of anything than that is no limit at all
+from frugalboost import _core
+from frugalboost._support.threads import LARGEST_INT
+from frugalboost.training.parameters import PARAMETERS, kept
+
+_KEPT = tuple(p for p in PARAMETERS if p.kept is not None)
+_FOR_CORE = tuple(p for p in _KEPT if p.to_core is not None)
 
 
 @dataclass(frozen=True)
 class Params:
-    """What the boosting loop needs to know; names and meanings are those of the estimators."""
+    """What a fit needs to know; names and meanings are those of the estimators."""
 
+    # Written by tools/write_signatures from training/parameters.py.
     mu: float
     mu_unit: str
     learning_rate: float
@@ -30,36 +27,44 @@ class Params:
     max_depth: int
     min_samples_leaf: float
     l2_regularization: float
+    max_bins: int
+    bins_folder: str | None
     leaf_values: str
     init: str
     stop: str
+    screening: str
+    new_features: float
+    n_features_to_select: int | None
+    refit: bool | str
+    average: int
     early_stopping: bool
+    validation_fraction: float
     n_iter_no_change: int
     tol: float
-    screening: str = "off"
-    new_features: float = 1.0  # share of the columns that a tree may buy; negative: chosen by their number
-    seed: int = 0  # decides which
+    warm_start: bool
+    # End of what tools/write_signatures wrote.
+    seed: int = 0  # decides folds, and what new_features and screening draw
+    validation_seed: int | None = None  # decides which rows are set aside; None: none are
 
     @classmethod
-    def of(cls, estimator: Any, seed: int) -> Params:
+    def of(cls, estimator: Any) -> Params:
         """Take the settings of an estimator, which has checked them."""
-        types: dict[str, Any] = {"float": float, "int": _int, "bool": bool, "str": str}
-        names = [f for f in fields(cls) if f.name not in ("new_features", "seed")]
-        plain = {f.name: types[str(f.type)](getattr(estimator, f.name)) for f in names}
-        share = estimator.new_features
-        return cls(**plain, new_features=_SHARES[share] if isinstance(share, str) else float(share), seed=seed)
+        state = estimator.random_state
+        validation_seed = int(check_random_state(state).randint(LARGEST_INT)) if estimator.early_stopping else None
+        seed = 0 if state is None else int(check_random_state(state).randint(LARGEST_INT))
+        settings = {p.name: kept(p, getattr(estimator, p.name)) for p in _KEPT}
+        return cls(**settings, seed=seed, validation_seed=validation_seed)
 
     def to_core(self) -> _core.Params:
-        """Return the same settings as the core's record."""
+        """Return the settings that the core knows as its record."""
         core = _core.Params()
-        for field in fields(self):
-            value = getattr(self, field.name)
-            enum = _ENUMS.get(field.name)
-            value = _NAMES.get(value, value) if enum else value
-            setattr(core, field.name, getattr(enum, value) if enum else value)
+        for parameter in _FOR_CORE:
+            assert parameter.to_core is not None
+            setattr(core, parameter.name, parameter.to_core(getattr(self, parameter.name)))
+        core.seed = self.seed
         return core
 
-
-def _int(value: int | None) -> int:
-    """None sets no limit."""
-    return LARGEST_INT if value is None else min(int(value), LARGEST_INT)
+    def key(self) -> str:
+        """The same for settings with which the core does the same, however many iterations it may take."""
+        settings = {p.name: getattr(self, p.name) for p in _FOR_CORE if p.name != "max_iter"}
+        return repr({**settings, "seed": self.seed})

@@ -1,9 +1,9 @@
-#include "engine/cpu/node_rows.hpp"
+#include "engine/cpu/ordered_rows.hpp"
 
 #include <algorithm>
 #include <numeric>
 
-#include "engine/cpu/kernels.hpp"
+#include "support/kernels.hpp"
 
 namespace frugal {
 
@@ -15,11 +15,11 @@ void OrderedRows::begin_level(const RowPartition& partition, AllGradients gradie
 }
 
 NodeRows OrderedRows::of(const OpenNode& node, Context& context) {
-  const std::vector<std::int32_t>& q = frugal::of(gradients_, node).q;
+  const std::vector<std::int32_t>& q = gradients_[node.output].q;
   const size_t all = q.size();
   if (node.rows() == all) return {nullptr, 0, q.data(), weights_.uniform() ? nullptr : weights_.units.data(), all};
-  const Row* rows = partition_->rows(node);
-  Ordered& own = ordered_[static_cast<size_t>(node.output)];
+  const Row* rows = partition_->rows(node).data();
+  Ordered& own = ordered_[node.output];
   const bool known = std::any_of(own.known.begin(), own.known.end(),
                                  [&](const auto& k) { return k.first <= node.begin && node.end <= k.second; });
   if (!known) {

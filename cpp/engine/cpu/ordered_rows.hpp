@@ -4,9 +4,9 @@
 
 #include <vector>
 
+#include "engine/cpu/gradients.hpp"
 #include "engine/cpu/histogram.hpp"
 #include "engine/cpu/partition.hpp"
-#include "loss/gradients.hpp"
 
 namespace frugal {
 
@@ -17,9 +17,9 @@ class OrderedRows {
   // Forgets the level before.
   void begin_level(const RowPartition& partition, AllGradients gradients);
   NodeRows of(const OpenNode& node, Context& context);
-  // Sum of weight * q, exact.
+  // Sum of weight * q over the rows here, exact.
   std::int64_t gradient(const OpenNode& node, Context& context);
-  // Sum of weight * q^2, exact.
+  // Sum of weight * q^2 over the rows here, exact.
   Wide squares(const OpenNode& node, Context& context);
 
  private:

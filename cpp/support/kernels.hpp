@@ -51,12 +51,14 @@ struct Kernels {
                      double* squares);
   double (*largest_magnitude)(std::size_t n, const double* v);  // NaN counts as larger than everything
   void (*to_grid)(std::size_t n, const double* v, double scale, std::int32_t* out);
+  // Sum of v * scale, each rounded to a whole number; wrong where one is 2^51 or more.
+  std::int64_t (*sum_on_grid)(std::size_t n, const double* v, double scale);
 
   void (*logistic_losses)(std::size_t n, const double* y, const double* f, double* out);
   // And the derivatives with them.
   void (*logistic)(std::size_t n, const double* y, const double* f, double* g, double* h, double* out);
   // Log of the sum of exp over K outputs; output k of row i is f[k * stride + i].
-  void (*log_sum_exp)(std::size_t n, int outputs, const double* f, std::size_t stride, double* out);
+  void (*log_sum_exp)(std::size_t n, std::size_t outputs, const double* f, std::size_t stride, double* out);
   void (*softmax_derivatives)(std::size_t n, const double* y, double k, const double* f, const double* log_sum,
                               double* g, double* h);
   void (*exponentials)(std::size_t n, const double* v, double* out);

@@ -1,6 +1,6 @@
 // Compiled several times with different instruction sets; FRUGAL_ISA names the copy. Only internal linkage
 // and no library templates here, or the linker could hand one copy's code to another.
-#include "engine/cpu/kernels.hpp"
+#include "support/kernels.hpp"
 
 #ifdef __AVX512BW__
 #include <immintrin.h>
@@ -282,6 +282,14 @@ void to_grid(std::size_t n, const double* v, double scale, std::int32_t* out) {
   }
 }
 
+std::int64_t sum_on_grid(std::size_t n, const double* v, double scale) {
+  constexpr double kMagic = 6755399441055744.0;
+  std::uint64_t total = 0;
+  for (std::size_t i = 0; i < n; ++i)
+    total += bits_as<std::uint64_t>(v[i] * scale + kMagic) - bits_as<std::uint64_t>(kMagic);
+  return static_cast<std::int64_t>(total);
+}
+
 void logistic_losses(std::size_t n, const double* y, const double* f, double* out) {
   for (std::size_t i = 0; i < n; ++i) {
     double top = f[i] > 0.0 ? f[i] : 0.0;
@@ -303,7 +311,7 @@ void logistic(std::size_t n, const double* y, const double* f, double* g, double
   }
 }
 
-void log_sum_exp(std::size_t n, int outputs, const double* f, std::size_t stride, double* out) {
+void log_sum_exp(std::size_t n, std::size_t outputs, const double* f, std::size_t stride, double* out) {
   // Exponentials are added as whole numbers, so that the order of classes does not matter.
   constexpr double kMagic = 6755399441055744.0, kScale = 0x1p50;
   constexpr std::size_t kBlock = 256;
@@ -315,11 +323,11 @@ void log_sum_exp(std::size_t n, int outputs, const double* f, std::size_t stride
       top[i] = f[begin + i];
       total[i] = 0;
     }
-    for (int k = 1; k < outputs; ++k) {
+    for (std::size_t k = 1; k < outputs; ++k) {
       const double* fk = f + k * stride + begin;
       for (std::size_t i = 0; i < m; ++i) top[i] = fk[i] > top[i] ? fk[i] : top[i];
     }
-    for (int k = 0; k < outputs; ++k) {
+    for (std::size_t k = 0; k < outputs; ++k) {
       const double* fk = f + k * stride + begin;
       for (std::size_t i = 0; i < m; ++i)
         total[i] +=
@@ -359,6 +367,7 @@ const Kernels table{FRUGAL_TEXT(FRUGAL_ISA),
                     difference,
                     largest_magnitude,
                     to_grid,
+                    sum_on_grid,
                     logistic_losses,
                     logistic,
                     log_sum_exp,

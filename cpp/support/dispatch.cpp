@@ -2,7 +2,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "engine/cpu/kernels.hpp"
+#include "support/kernels.hpp"
 
 namespace frugal {
 

@@ -3,19 +3,18 @@
 
 #include <vector>
 
-#include "support/fixed_point.hpp"
+#include "data/target.hpp"
+#include "engine/cpu/node.hpp"
 #include "support/threads.hpp"
 
 namespace frugal {
 
-// Of their magnitudes; not finite where one of them is not.
-double largest_of(std::span<const double> values, Context& context);
+// Of their magnitudes, in all parts of the table; not finite where one of them is not.
+double largest_magnitude(std::span<const double> values, Context& context);
 
 struct GridGradients {
-  std::vector<std::int32_t> q;  // gradient = q * 2^-shift
-  int shift = 0;
-  std::int64_t total = 0;  // sum of weight unit * q
-  std::int32_t lowest = 0, highest = 0;
+  std::vector<std::int32_t> q;  // gradient = q * 2^-facts.shift
+  GradientFacts facts;
 
   // `largest` of the magnitudes; negative: not known. Throws where a gradient is not finite.
   void set(std::span<const double> g, double largest, const Weights& weights, Context& context);
@@ -25,17 +24,14 @@ struct GridGradients {
 
   // From squared grid units to gain, for a node of this weight.
   double gain_factor(const Weights& weights, std::int64_t node_weight) const {
-    return scaled(0.5, -2 * shift - weights.shift) / static_cast<double>(node_weight);
+    return scaled(0.5, -2 * facts.shift - weights.shift) / static_cast<double>(node_weight);
   }
 };
 
-// sum w (change - mean change)^2 of the gradients from one to the other.
-double squared_move(const GridGradients& from, const GridGradients& to, const Weights& weights, Context& context);
+// sum w (change - mean change)^2 of the gradients from one to the other, from exact sums.
+double squared_move(std::span<const std::int32_t> from, int from_shift, const GridGradients& to, const Weights& weights,
+                    Context& context);
 
 using AllGradients = std::span<const GridGradients>;  // by output
-
-inline const GridGradients& of(AllGradients gradients, const OpenNode& node) {
-  return gradients[static_cast<size_t>(node.output)];
-}
 
 }  // namespace frugal

@@ -1,0 +1,206 @@
+// The engine of this machine in Python: boosting runs on it, and tests hold each of its steps to plain twins.
+#include "bind/engine.hpp"
+
+#include "bind/codec.hpp"
+
+namespace frugal {
+
+PySample::PySample(const BinnedMatrix& binned, const Doubles& target, const std::optional<Doubles>& w,
+                   Together& together)
+    : X(binned),
+      y(target),
+      weights(Weights::from(w ? span_of<double>(*w) : std::span<const double>(), y.size(), w.has_value(), together)) {
+  if (y.size() != binned.rows()) throw std::invalid_argument("X and y differ in length.");
+  if (w && w->size() != y.size()) throw std::invalid_argument("y and sample_weight differ in length.");
+}
+
+PyCpuEngine::PyCpuEngine(const Rows& train, const std::optional<Rows>& validation, std::unique_ptr<Loss> loss,
+                         const EngineOptions& options, int threads, std::shared_ptr<ThreadPart> part)
+    : part_(std::move(part)),
+      context_(threads, pressed_stop, part_ ? static_cast<Together&>(*part_) : alone()),
+      loss_(std::move(loss)) {
+  RawPredictions before;
+  if (train.raw) before.train = vector_of(*train.raw);
+  if (validation && validation->raw) before.validation = vector_of(*validation->raw);
+  const nb::gil_scoped_release release;
+  Together& together = context_.together();
+  train_.emplace(train.X, train.y, train.weights, together);
+  train_sample_.emplace(train_->sample());
+  if (validation) {
+    validation_.emplace(validation->X, validation->y, validation->weights, together);
+    validation_sample_.emplace(validation_->sample());
+  }
+  if (loss_->rowwise() && together.alone())
+    merged_ = merge_equal_rows(train.X, train_sample_->target, before.train, context_);
+  if (merged_) {
+    train_sample_.emplace(Sample{*merged_->X, {merged_->y, &merged_->weights}});
+    before.train = merged_->raw;
+  }
+  engine_ = std::make_unique<CpuEngine>(*train_sample_, validation ? &*validation_sample_ : nullptr, *loss_,
+                                        std::move(before), options, context_);
+}
+
+namespace {
+
+using Numbers = std::vector<size_t>;
+
+void make(PyCpuEngine* self, const BinnedMatrix& X, const Doubles& y, const std::optional<Doubles>& weights,
+          const std::optional<Doubles>& raw, const BinnedMatrix* X_val, const std::optional<Doubles>& y_val,
+          const std::optional<Doubles>& weights_val, const std::optional<Doubles>& raw_val, const nb::object& loss,
+          double loss_parameter, size_t outputs, double min_samples_leaf, std::uint64_t seed, int threads,
+          std::shared_ptr<ThreadPart> part) {
+  std::optional<PyCpuEngine::Rows> validation;
+  if (X_val) validation.emplace(PyCpuEngine::Rows{*X_val, *y_val, weights_val, raw_val});
+  new (self) PyCpuEngine({X, y, weights, raw}, validation, loss_of(loss, outputs, loss_parameter),
+                         {min_samples_leaf, seed}, threads, std::move(part));
+}
+
+nb::dict table_of(PyCpuEngine& self) {
+  const TableFacts& table = self.engine().table();
+  nb::list columns, thresholds;
+  for (size_t c = 0; c < table.columns.size(); ++c) {
+    columns.append(to_python(table.columns[c]));
+    thresholds.append(to_list(table.thresholds->of(c)));
+  }
+  nb::dict out;
+  out["rows"] = table.rows;
+  out["weight"] = table.weight;
+  out["weight_shift"] = table.weight_shift;
+  out["weighted"] = table.weighted;
+  out["columns"] = columns;
+  out["thresholds"] = thresholds;
+  return out;
+}
+
+nb::list all_sums(const std::vector<NodeSums>& sums) {
+  nb::list out;
+  for (const NodeSums& s : sums) out.append(to_python(s));
+  return out;
+}
+
+nb::list splits_of(std::span<const ColumnSplit> splits) {
+  nb::list out;
+  for (const ColumnSplit& s : splits) out.append(to_python(s));
+  return out;
+}
+
+nb::list begin_level(PyCpuEngine& self, const Numbers& open, bool squares) {
+  return all_sums(self.engine().begin_level(mask_of(open, self.level_size), squares));
+}
+
+nb::list split(PyCpuEngine& self, const nb::list& rules, const Numbers& leaves) {
+  std::vector<SplitRule> splits;
+  for (const nb::handle rule : rules) splits.push_back(rule_from(rule));
+  self.level_size = 2 * splits.size();
+  return all_sums(self.engine().split(splits, leaves));
+}
+
+nb::list search(PyCpuEngine& self, const std::string& pool, const Numbers& nodes, bool deeper) {
+  const size_t columns = self.engine().columns(pool_from(pool)).size();
+  std::vector<ColumnSplit> splits(self.level_size * columns);
+  self.engine().search(pool_from(pool), mask_of(nodes, self.level_size), deeper, splits);
+  nb::list out;
+  for (size_t n : nodes) out.append(splits_of(std::span(splits).subspan(n * columns, columns)));
+  return out;
+}
+
+nb::object best_split(PyCpuEngine& self, size_t node, size_t column) {
+  const size_t place = self.engine().table().columns.at(column).place;
+  if (place == kNone) {
+    std::vector<ColumnSplit> splits(self.level_size);
+    self.engine().search_sparse({&column, 1}, mask_of({&node, 1}, self.level_size), splits);
+    return to_python(splits[node]);
+  }
+  Piece piece{node, place / 8, static_cast<std::uint8_t>(1u << (place % 8))};
+  self.engine().search(Pool::all, {&piece, 1});
+  return to_python(piece.splits[place % 8]);
+}
+
+nb::tuple moved(PyCpuEngine& self, const std::vector<double>& full, const std::vector<double>& step) {
+  const Moved found = self.engine().moved(full, step);
+  nb::list outputs;
+  for (const auto& o : found.outputs) outputs.append(nb::make_tuple(o.constant, o.impurity, o.squares));
+  return nb::make_tuple(found.any, found.loss, outputs);
+}
+
+nb::tuple gradients(PyCpuEngine& self, size_t output) {
+  const GradientFacts g = self.engine().gradients(output);
+  return nb::make_tuple(g.shift, g.total, g.lowest, g.highest);
+}
+
+nb::list leaf_sums(PyCpuEngine& self, size_t output) {
+  nb::list out;
+  for (const LeafSums& s : self.engine().leaf_sums(output))
+    out.append(nb::make_tuple(s.gradient, s.curvature, s.weight));
+  return out;
+}
+
+nb::list listed(PyCpuEngine& self, size_t output, const Numbers& columns) {
+  nb::list out;
+  for (const Listed& s : self.engine().listed(output, columns)) out.append(nb::make_tuple(s.weight, s.squares));
+  return out;
+}
+
+void begin_trees(PyCpuEngine& self) {
+  self.level_size = self.engine().outputs();
+  self.engine().begin_trees();
+}
+
+// The steps by themselves, under the names that an engine written in Python has.
+void bind_steps(nb::class_<PyCpuEngine>& c) {
+  c.def("table", &table_of)
+      .def("outputs", [](PyCpuEngine& self) { return self.engine().outputs(); })
+      .def("step_limit", [](PyCpuEngine& self) { return self.engine().step_limit(); })
+      .def("leaf_quantile", [](PyCpuEngine& self) { return self.engine().leaf_quantile(); })
+      .def("best_constant", [](PyCpuEngine& self) { return self.engine().best_constant(); })
+      .def(
+          "predict", [](PyCpuEngine& self, const std::vector<double>& v) { self.engine().predict(v); }, "constants"_a)
+      .def("predict_as_before", [](PyCpuEngine& self) { self.engine().predict_as_before(); })
+      .def("losses",
+           [](PyCpuEngine& self) {
+             const Losses found = self.engine().losses();
+             return nb::make_tuple(found.train, found.validation);
+           })
+      .def("derive", [](PyCpuEngine& self) { self.engine().derive(); })
+      .def("gradients", &gradients, "output"_a)
+      .def(
+          "impurity", [](PyCpuEngine& self, size_t k) { return self.engine().impurity(k); }, "output"_a)
+      .def("moved", &moved, "full"_a, "step"_a)
+      .def("begin_trees", &begin_trees)
+      .def(
+          "gradient_move", [](PyCpuEngine& self, size_t k) { return self.engine().gradient_move(k); }, "output"_a)
+      .def("begin_level", &begin_level, "open"_a, "squares"_a)
+      .def("split", &split, "splits"_a, "leaves"_a)
+      .def(
+          "columns",
+          [](PyCpuEngine& self, const std::string& pool) { return to_list(self.engine().columns(pool_from(pool))); },
+          "pool"_a)
+      .def(
+          "own", [](PyCpuEngine& self, const Numbers& columns) { self.engine().own(columns); }, "columns"_a)
+      .def(
+          "offer", [](PyCpuEngine& self, const Numbers& columns) { self.engine().offer(columns); }, "columns"_a)
+      .def("search", &search, "pool"_a, "nodes"_a, "deeper"_a)
+      .def("best_split", &best_split, "node"_a, "column"_a)
+      .def(
+          "cells", [](PyCpuEngine& self, size_t n, size_t c) { return self.engine().cells(n, c); }, "node"_a,
+          "column"_a)
+      .def("listed", &listed, "output"_a, "columns"_a)
+      .def("leaf_sums", &leaf_sums, "output"_a)
+      .def(
+          "leaf_quantiles",
+          [](PyCpuEngine& self, size_t k, double level) { return self.engine().leaf_quantiles(k, level); }, "output"_a,
+          "level"_a);
+}
+
+}  // namespace
+
+void bind_engine(nb::module_& m) {
+  nb::class_<PyCpuEngine> engine(m, "CpuEngine", "Computes all that is as long as the table, on this machine's cores.");
+  engine.def("__init__", &make, "X"_a, "y"_a, "weights"_a.none(), "raw"_a.none(), "X_val"_a.none(), "y_val"_a.none(),
+             "weights_val"_a.none(), "raw_val"_a.none(), "loss"_a, "loss_parameter"_a, "outputs"_a,
+             "min_samples_leaf"_a, "seed"_a, "threads"_a, "part"_a.none() = nb::none(), nb::keep_alive<1, 2>(),
+             nb::keep_alive<1, 6>());
+  bind_steps(engine);
+}
+
+}  // namespace frugal

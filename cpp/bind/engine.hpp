@@ -1,0 +1,52 @@
+// Engines as Python sees them.
+#pragma once
+
+#include "bind/python.hpp"
+#include "data/merging.hpp"
+#include "engine/cpu/cpu_engine.hpp"
+#include "support/thread_parts.hpp"
+
+namespace frugal {
+
+// An engine written in Python: any object with the methods of the border. Tests have one that is plain and slow.
+std::unique_ptr<Engine> python_engine(nb::object object);
+
+// A table with its target and weights, held in one place.
+struct PySample {
+  const BinnedMatrix& X;
+  Doubles y;
+  Weights weights;
+  PySample(const BinnedMatrix& binned, const Doubles& target, const std::optional<Doubles>& w, Together& together);
+  Sample sample() const { return {X, {span_of<double>(y), &weights}}; }
+};
+
+// The engine of this machine with all that it works on.
+class PyCpuEngine {
+ public:
+  struct Rows {
+    const BinnedMatrix& X;
+    Doubles y;
+    std::optional<Doubles> weights, raw;  // raw: predictions to go on from, output after output
+  };
+  PyCpuEngine(const Rows& train, const std::optional<Rows>& validation, std::unique_ptr<Loss> loss,
+              const EngineOptions& options, int threads, std::shared_ptr<ThreadPart> part);
+
+  Engine& engine() { return *engine_; }
+  size_t level_size = 0;  // nodes, where Python grows the trees
+  Context& context() { return context_; }
+  // Other parts of the table need not wait for this one any more.
+  void leave() {
+    if (part_) part_->leave();
+  }
+
+ private:
+  std::shared_ptr<ThreadPart> part_;
+  Context context_;
+  std::unique_ptr<Loss> loss_;
+  std::optional<PySample> train_, validation_;
+  std::optional<Sample> train_sample_, validation_sample_;
+  std::unique_ptr<MergedRows> merged_;
+  std::unique_ptr<CpuEngine> engine_;
+};
+
+}  // namespace frugal

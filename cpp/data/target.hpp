@@ -1,0 +1,31 @@
+// What is to be predicted, and how much each row counts.
+#pragma once
+
+#include "support/fixed_point.hpp"
+#include "support/together.hpp"
+
+namespace frugal {
+
+// Sample weights in integer units; without weights every row counts one unit.
+struct Weights {
+  std::vector<std::int64_t> units;  // where there are weights
+  int shift = 0;                    // weight = unit * 2^-shift
+  std::int64_t total = 0;           // of all parts of the table
+  std::int64_t rows = 0;            // likewise
+  bool weighted = false;
+
+  std::int64_t unit(size_t row) const { return weighted ? units[row] : 1; }
+  bool uniform() const { return !weighted; }
+
+  // `weighted`: whether rows have weights at all, which a part without rows can't tell.
+  static Weights from(std::span<const double> weights, size_t n_rows, bool weighted, Together& together = alone());
+};
+
+// Class codes 0, 1, ... or numbers.
+struct Target {
+  std::span<const double> y;
+  const Weights* weights;
+  size_t rows() const { return y.size(); }
+};
+
+}  // namespace frugal

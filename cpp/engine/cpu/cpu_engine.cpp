@@ -1,0 +1,242 @@
+#include "engine/cpu/cpu_engine.hpp"
+
+#include <algorithm>
+
+#include "engine/cpu/leaves.hpp"
+#include "support/limits.hpp"
+
+namespace frugal {
+namespace {
+
+TableFacts facts_of(const BinnedMatrix& X, const Weights& weights, Context& context) {
+  TableFacts facts;
+  facts.rows = weights.rows;
+  facts.weight = weights.total;
+  facts.weight_shift = weights.shift;
+  facts.weighted = weights.weighted;
+  facts.thresholds = &X.thresholds();
+  facts.columns.resize(X.columns());
+  std::vector<std::int64_t> listed(X.columns()), missing(X.columns());
+  for (size_t c = 0; c < X.columns(); ++c) {
+    ColumnFacts& column = facts.columns[c];
+    column.bins = X.value_bins(c);
+    column.categorical = X.categorical(c);
+    column.sparse = X.place(c) < 0;
+    missing[c] = X.has_missing(c);
+    if (!column.sparse) {
+      column.place = static_cast<size_t>(X.place(c));
+      continue;
+    }
+    for (Row row : X.listed(static_cast<size_t>(~X.place(c))).rows) listed[c] += weights.unit(row);
+  }
+  context.together().sum(listed, "listed weights");
+  context.together().sum(missing, "missing values");
+  for (size_t c = 0; c < X.columns(); ++c) {
+    facts.columns[c].listed_weight = listed[c];
+    facts.columns[c].missing = missing[c] > 0;
+  }
+  return facts;
+}
+
+}  // namespace
+
+CpuEngine::CpuEngine(const Sample& train, const Sample* validation, Loss& loss, RawPredictions before,
+                     const EngineOptions& options, Context& context)
+    : train_(train),
+      weights_(*train.target.weights),
+      loss_(loss),
+      options_(options),
+      context_(context),
+      facts_(facts_of(train.X, weights_, context)),
+      min_weight_(scaled(options.min_samples_leaf, weights_.shift)),
+      predictions_(train_.target, validation, loss, std::move(before), context),
+      partition_(train.X.rows(), loss.outputs()),
+      rows_(weights_),
+      leaves_(loss.outputs()),
+      owned_(train.X),
+      offered_(train.X),
+      singles_(train.X),
+      single_search_(facts_, weights_, min_weight_),
+      sparse_search_(train.X, facts_, weights_, min_weight_) {
+  search_.reserve(kPools);
+  for (size_t pool = 0; pool < kPools; ++pool) search_.emplace_back(facts_, weights_, min_weight_);
+  search_[index(Pool::all)].use(train.X.lanes());
+  search_[index(Pool::owned)].use(owned_.lanes());
+  search_[index(Pool::offered)].use(offered_.lanes());
+  single_search_.use(singles_.lanes());
+}
+
+void CpuEngine::begin_trees() {
+  const AllGradients gradients = predictions_.gradients();
+  partition_.reset(context_);
+  for (auto& leaves : leaves_) leaves.clear();
+  level_ = {};
+  for (size_t k = 0; k < outputs(); ++k) {
+    OpenNode root;
+    root.output = k;
+    root.end = static_cast<Row>(train_.X.rows());
+    root.sums = {facts_.rows, facts_.weight, gradients[k].facts.total, 0};
+    level_.nodes.push_back(root);
+    level_.pairs.push_back({k, kNone, kNone});
+  }
+  for (GroupSearch& search : search_) search.begin_trees();
+  if (!doubts_expected_) sample_.reset();
+  if (doubts_expected_ && !sample_)
+    sample_ = std::make_unique<RowSample>(train_.X, facts_, outputs(),
+                                          rows_to_sample(train_.X, gradients[0], options_.seed, context_),
+                                          kMissProbability, context_);
+  if (sample_) sample_->begin_trees(gradients, context_);
+}
+
+// Sums of all nodes that are open: the smaller sibling's from its rows, the larger one's from the rest.
+void CpuEngine::add_up_level(std::span<const std::uint8_t> open, bool squares) {
+  std::vector<Siblings> pairs;
+  std::vector<std::int64_t> gradient;
+  std::vector<Wide> square;
+  for (const Siblings& pair : level_.pairs) {
+    if (!open[pair.small] && (pair.large == kNone || !open[pair.large])) continue;
+    pairs.push_back(pair);
+    const OpenNode& small = level_.nodes[pair.small];
+    gradient.push_back(pair.large == kNone ? 0 : rows_.gradient(small, context_));
+    square.push_back(squares ? rows_.squares(small, context_) : 0);
+  }
+  context_.together().sum(gradient, "gradients of nodes");
+  if (squares) sum_all(context_.together(), square, "squared gradients of nodes");
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    NodeSums& small = level_.nodes[pairs[i].small].sums;
+    small.squares = square[i];
+    if (pairs[i].large == kNone) continue;                // a root, whose gradients are added up already
+    NodeSums& large = level_.nodes[pairs[i].large].sums;  // it still has its parent's gradients
+    large.gradient -= small.gradient = gradient[i];
+    large.squares -= square[i];
+  }
+}
+
+std::vector<NodeSums> CpuEngine::begin_level(std::span<const std::uint8_t> open, bool squares) {
+  rows_.begin_level(partition_, predictions_.gradients());
+  for (GroupSearch& search : search_) search.begin_level(level_);
+  add_up_level(open, squares);
+  std::vector<NodeSums> sums;
+  for (const OpenNode& node : level_.nodes) sums.push_back(node.sums);
+  return sums;
+}
+
+std::vector<NodeSums> CpuEngine::split(std::span<const SplitRule> splits, std::span<const size_t> leaves) {
+  for (size_t leaf : leaves) leaves_[level_.nodes[leaf].output].push_back(level_.nodes[leaf]);
+  std::vector<Parting> partings;
+  for (const SplitRule& rule : splits) partings.push_back({&rule, level_.nodes[rule.node]});
+  const RowPartition::Bins bins = [&](const SplitRule& rule, std::span<const Row> rows, std::uint8_t* out) {
+    singles_.gather(rule.column, rows, out);
+  };
+  partition_.split(partings, bins, weights_, context_);
+  if (sample_) sample_->split(splits, context_);
+  Level next;
+  std::vector<NodeSums> sums;
+  for (Parting& p : partings) {
+    const bool left_small = p.left.sums.rows <= p.right.sums.rows;
+    OpenNode& large = left_small ? p.right : p.left;
+    large.sums.gradient = p.node.sums.gradient;  // until the smaller one's are taken away
+    large.sums.squares = p.node.sums.squares;
+    const size_t left = next.nodes.size(), right = left + 1;
+    next.pairs.push_back(left_small ? Siblings{left, right, p.rule->node} : Siblings{right, left, p.rule->node});
+    next.nodes.push_back(p.left);
+    next.nodes.push_back(p.right);
+    sums.push_back(p.left.sums);
+    sums.push_back(p.right.sums);
+  }
+  level_ = std::move(next);
+  return sums;
+}
+
+void CpuEngine::own(std::span<const size_t> columns) {
+  if (columns.empty()) return;
+  for (size_t c : columns) {
+    singles_.add(c, context_);
+    owned_.add(c, singles_.bins(c), context_);
+  }
+  search_[index(Pool::owned)].use(owned_.lanes());
+  single_search_.use(singles_.lanes());
+}
+
+void CpuEngine::offer(std::span<const size_t> columns) {
+  offered_.set(columns, context_);
+  search_[index(Pool::offered)].use(offered_.lanes());
+}
+
+void CpuEngine::expect(std::span<const size_t> columns) {
+  const size_t before = singles_.lanes().places();
+  for (size_t c : columns)
+    if (singles_.lanes().places() < std::max(kFlatColumns, facts_.columns.size() / 8)) singles_.add(c, context_);
+  if (singles_.lanes().places() > before) single_search_.use(singles_.lanes());
+}
+
+void CpuEngine::search(Pool pool, std::span<const std::uint8_t> wanted, bool deeper, std::span<ColumnSplit> splits) {
+  search_[index(pool)].search(level_, wanted, deeper, rows_, predictions_.gradients(), splits, context_);
+}
+
+// Columns that lie by themselves are searched there: only their bins are fetched.
+void CpuEngine::search(Pool pool, std::span<Piece> pieces) {
+  GroupSearch& search = search_[index(pool)];
+  std::vector<GroupSearch::GroupPiece> groups, single;
+  for (Piece& piece : pieces) {
+    const OpenNode* node = &level_.nodes[piece.node];
+    std::uint8_t wanted = piece.wanted;
+    for (size_t lane = 0; lane < kLanes; ++lane) {
+      const auto bit = static_cast<std::uint8_t>(1u << lane);
+      if (!(wanted & bit)) continue;
+      const size_t place = singles_.place(search.column(piece.byte * kLanes + lane));
+      if (place == kNone) continue;
+      wanted &= static_cast<std::uint8_t>(~bit);
+      single.push_back({node, place, 1, &piece.splits[lane]});
+    }
+    if (wanted) groups.push_back({node, piece.byte, wanted, piece.splits.data()});
+  }
+  search.search_pieces(groups, rows_, predictions_.gradients(), context_);
+  single_search_.search_pieces(single, rows_, predictions_.gradients(), context_);
+}
+
+void CpuEngine::search_sparse(std::span<const size_t> columns, std::span<const std::uint8_t> wanted,
+                              std::span<ColumnSplit> splits) {
+  sparse_search_.search(columns, level_.nodes, wanted, partition_, predictions_.gradients(), splits, context_);
+}
+
+std::vector<std::int64_t> CpuEngine::cells(size_t node, size_t column) {
+  std::vector<std::int64_t> cells(2 * static_cast<size_t>(facts_.columns[column].bins + 1));
+  const OpenNode& open = level_.nodes[node];
+  const auto rows = partition_.rows(open);
+  const std::int32_t* q = predictions_.gradients()[open.output].q.data();
+  std::vector<std::uint8_t> bins(rows.size());
+  singles_.gather(column, rows, bins.data());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const std::int64_t unit = weights_.unit(rows[i]);
+    cells[2 * size_t{bins[i]}] += unit * q[rows[i]];
+    cells[2 * size_t{bins[i]} + 1] += unit;
+  }
+  context_.together().sum(cells, "sums by level");
+  return cells;
+}
+
+// A sample of weighted rows would need other bounds, and one of parts of a table a place to be.
+bool CpuEngine::can_rule_out() const {
+  return weights_.uniform() && train_.X.dense() > 0 && train_.X.rows() >= kSampleLeastRows &&
+         context_.together().alone();
+}
+
+void CpuEngine::rule_out(std::span<Doubt> doubts) {
+  if (sample_) sample_->rule_out(doubts, level_.nodes, predictions_.gradients(), context_);
+}
+
+std::vector<LeafSums> CpuEngine::leaf_sums(size_t output) {
+  return sums_of_leaves(leaves_[output], partition_, weights_, predictions_.derived(output), context_);
+}
+
+std::vector<double> CpuEngine::leaf_quantiles(size_t output, double level) {
+  return quantiles_of_leaves(leaves_[output], partition_, train_.target, predictions_.raw(output), level, context_);
+}
+
+void CpuEngine::add_tree(size_t output, const Tree& tree, std::span<const double> leaf_values) {
+  add_leaf_values(leaves_[output], partition_, leaf_values, predictions_.raw(output), context_);
+  predictions_.add_to_validation(output, tree);
+}
+
+}  // namespace frugal

@@ -1,0 +1,98 @@
+// The engine on the cores of this machine.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "engine/cpu/columns.hpp"
+#include "engine/cpu/group_search.hpp"
+#include "engine/cpu/predictions.hpp"
+#include "engine/cpu/sampling.hpp"
+#include "engine/cpu/sparse_search.hpp"
+
+namespace frugal {
+
+// What the engine needs to know beside the rows.
+struct EngineOptions {
+  double min_samples_leaf = 20;
+  std::uint64_t seed = 0;  // decides which rows are sampled
+};
+
+class CpuEngine final : public Engine {
+ public:
+  // All that is passed by reference must live as long as the engine.
+  CpuEngine(const Sample& train, const Sample* validation, Loss& loss, RawPredictions before,
+            const EngineOptions& options, Context& context);
+
+  const TableFacts& table() const override { return facts_; }
+  size_t outputs() const override { return loss_.outputs(); }
+  double step_limit() const override { return loss_.step_limit(); }
+  double leaf_quantile() const override { return loss_.leaf_quantile(); }
+
+  std::vector<double> best_constant() override { return loss_.start(train_.target, context_); }
+  void predict(std::span<const double> constants) override { predictions_.set(constants); }
+  void predict_as_before() override { predictions_.set_as_before(); }
+  Losses losses() override { return predictions_.losses(); }
+  void derive() override { predictions_.derive(); }
+  GradientFacts gradients(size_t output) const override { return predictions_.gradients()[output].facts; }
+  double impurity(size_t output) override { return predictions_.impurity(output); }
+  Moved moved(std::span<const double> full, std::span<const double> step) override {
+    return predictions_.moved(full, step);
+  }
+
+  void begin_trees() override;
+  double gradient_move(size_t output) override { return predictions_.move(output); }
+  std::vector<NodeSums> begin_level(std::span<const std::uint8_t> open, bool squares) override;
+  std::vector<NodeSums> split(std::span<const SplitRule> splits, std::span<const size_t> leaves) override;
+
+  std::span<const size_t> columns(Pool pool) const override { return search_[index(pool)].columns(); }
+  void own(std::span<const size_t> columns) override;
+  void offer(std::span<const size_t> columns) override;
+  void expect(std::span<const size_t> columns) override;
+
+  void search(Pool pool, std::span<const std::uint8_t> wanted, bool deeper, std::span<ColumnSplit> splits) override;
+  void search(Pool pool, std::span<Piece> pieces) override;
+  void search_sparse(std::span<const size_t> columns, std::span<const std::uint8_t> wanted,
+                     std::span<ColumnSplit> splits) override;
+  std::vector<std::int64_t> cells(size_t node, size_t column) override;
+
+  bool can_rule_out() const override;
+  void expect_doubts(bool expected) override { doubts_expected_ = expected; }
+  void rule_out(std::span<Doubt> doubts) override;
+  std::vector<Listed> listed(size_t output, std::span<const size_t> columns) override {
+    return sparse_search_.listed(columns, predictions_.gradients()[output], context_);
+  }
+
+  std::vector<LeafSums> leaf_sums(size_t output) override;
+  std::vector<double> leaf_quantiles(size_t output, double level) override;
+  void add_tree(size_t output, const Tree& tree, std::span<const double> leaf_values) override;
+
+ private:
+  static constexpr size_t kPools = 3;
+  static size_t index(Pool pool) { return static_cast<size_t>(pool); }
+  void add_up_level(std::span<const std::uint8_t> open, bool squares);
+
+  const Sample train_;
+  const Weights& weights_;
+  Loss& loss_;
+  EngineOptions options_;
+  Context& context_;
+  TableFacts facts_;
+  double min_weight_;
+
+  Predictions predictions_;
+  RowPartition partition_;
+  OrderedRows rows_;
+  Level level_;
+  std::vector<std::vector<OpenNode>> leaves_;  // by output
+
+  PackedColumns owned_, offered_;
+  SingleColumns singles_;
+  std::vector<GroupSearch> search_;  // by pool
+  GroupSearch single_search_;
+  SparseSearch sparse_search_;
+  std::unique_ptr<RowSample> sample_;
+  bool doubts_expected_ = false;
+};
+
+}  // namespace frugal

@@ -1,0 +1,151 @@
+#include "engine/cpu/predictions.hpp"
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "support/kernels.hpp"
+#include "support/limits.hpp"
+#include "tree/predict.hpp"
+
+namespace frugal {
+
+Predictions::Predictions(const Target& train, const Sample* validation, Loss& loss, RawPredictions before,
+                         Context& context)
+    : train_(train),
+      validation_(validation),
+      loss_(loss),
+      before_(std::move(before)),
+      context_(context),
+      gradients_(loss.outputs()),
+      earlier_(loss.outputs()) {
+  // Derivatives of all outputs are kept where they fit. All parts of a table decide alike.
+  const double bytes =
+      static_cast<double>(train.weights->rows) * static_cast<double>(2 * sizeof(double) * loss.outputs());
+  d_.resize(bytes <= static_cast<double>(kDerivativesBytes) ? loss.outputs() : 1);
+  for (Derivatives& d : d_) {
+    d.g.resize(train.rows());
+    d.h.resize(train.rows());
+  }
+}
+
+void Predictions::set(std::span<const double> constants) {
+  auto spread = [&](size_t rows, std::vector<double>& raw) {
+    raw.clear();
+    for (double c : constants) raw.insert(raw.end(), rows, c);
+  };
+  spread(train_.rows(), raw_);
+  if (validation_) spread(validation_->target.rows(), validation_raw_);
+  at_hand_ = false;
+}
+
+void Predictions::set_as_before() {
+  raw_ = before_.train;
+  validation_raw_ = before_.validation;
+  at_hand_ = false;
+}
+
+Losses Predictions::losses() {
+  Losses out{0.0, std::numeric_limits<double>::quiet_NaN()};
+  // The training rows come last: a loss keeps what their derivatives need.
+  if (validation_) out.validation = loss_.mean(validation_->target, validation_raw_.data(), context_);
+  at_hand_ = loss_.at_once();
+  out.train = at_hand_ ? loss_.mean_and_derivatives(train_, raw_.data(), d_[0], context_)
+                       : loss_.mean(train_, raw_.data(), context_);
+  return out;
+}
+
+// Derivatives of an output, unless they came with the loss. Where not all outputs' fit, the last one's are kept.
+Derivatives& Predictions::derive(size_t output) {
+  Derivatives& d = d_[d_.size() > 1 ? output : 0];
+  if (!at_hand_) {
+    loss_.derivatives(train_, raw_.data(), output, d.g.data(), d.h.data(), context_);
+    d.largest_g = d.largest_h = -1.0;
+  }
+  at_hand_ = false;
+  return d;
+}
+
+const Derivatives& Predictions::derived(size_t output) {
+  if (gradients_.size() > 1 && d_.size() == 1) return derive(output);
+  return d_[output];
+}
+
+void Predictions::derive() {
+  for (size_t k = 0; k < gradients_.size(); ++k) {
+    const Derivatives& d = derive(k);
+    gradients_[k].set(d.g, d.largest_g, *train_.weights, context_);
+  }
+}
+
+Moved Predictions::moved(std::span<const double> full, std::span<const double> step) {
+  const size_t n = train_.rows();
+  std::vector<double> there = raw_;
+  std::int64_t changed = 0;
+  for (size_t k = 0; k < full.size(); ++k)
+    for (size_t i = k * n; i < (k + 1) * n; ++i) {
+      changed += there[i] + step[k] != there[i];
+      there[i] += full[k];
+    }
+  Moved out;
+  out.any = sum_of(context_.together(), changed, "rows that move") > 0;
+  if (!out.any) return out;
+  out.loss = loss_.mean(train_, there.data(), context_);
+  std::vector<double> g(n), h(n);
+  for (size_t k = 0; k < full.size(); ++k) {
+    loss_.derivatives(train_, there.data(), k, g.data(), h.data(), context_);
+    GridGradients gradients;
+    gradients.set(g, -1.0, *train_.weights, context_);
+    out.outputs.push_back(
+        {gradients.facts.constant(), gradients.impurity(*train_.weights, context_),
+         squared_move(gradients_[k].q, gradients_[k].facts.shift, gradients, *train_.weights, context_)});
+  }
+  loss_.mean(train_, raw_.data(), context_);  // the loss keeps what derivatives here need
+  return out;
+}
+
+double Predictions::move(size_t output) {
+  Earlier& from = earlier_[output];
+  const GridGradients& to = gradients_[output];
+  if (from.known && context_.together().alone()) return fast_move(from, to);
+  const double squares = from.known ? squared_move(from.q, from.shift, to, *train_.weights, context_) : kInfinity;
+  from = {true, to.q, to.facts.shift};
+  return std::sqrt(squares * kSafe) * kSafe;
+}
+
+// Added as doubles, which is enough for a bound that nobody else must share.
+double Predictions::fast_move(Earlier& from, const GridGradients& to) const {
+  constexpr size_t kBlock = 4096;
+  const Weights& weights = *train_.weights;
+  const size_t n = to.q.size();
+  std::vector<double> sums((n + kBlock - 1) / kBlock), squares(sums.size());
+  // Both on the finer grid, so that the difference of whole numbers is a whole number of a double's size.
+  const int finer = std::max(from.shift, to.facts.shift);
+  const double old_scale = scaled(1.0, finer - from.shift), new_scale = scaled(1.0, finer - to.facts.shift);
+  context_.over_blocks(n, kBlock, 1.0, [&](size_t begin, size_t end, size_t block) {
+    if (weights.uniform()) {
+      kernels().difference(end - begin, from.q.data() + begin, old_scale, to.q.data() + begin, new_scale, &sums[block],
+                           &squares[block]);
+      return;
+    }
+    for (size_t i = begin; i < end; ++i) {
+      const double change = to.q[i] * new_scale - from.q[i] * old_scale, unit = static_cast<double>(weights.units[i]);
+      sums[block] += unit * change;
+      squares[block] += unit * change * change;
+      from.q[i] = to.q[i];
+    }
+  });
+  const double sum = std::accumulate(sums.begin(), sums.end(), 0.0);
+  const double square = std::accumulate(squares.begin(), squares.end(), 0.0);
+  const double spread = square - sum * sum / static_cast<double>(weights.total);
+  from.shift = to.facts.shift;
+  // What cancels in the difference may be rounding of `square`.
+  return std::sqrt(scaled(std::max(spread, 0.0) + 1e-9 * square, -2 * finer - weights.shift)) * kSafe;
+}
+
+void Predictions::add_to_validation(size_t output, const Tree& tree) {
+  if (validation_)
+    frugal::add_tree(tree, validation_->X, validation_raw_.data() + output * validation_->target.rows(), context_);
+}
+
+}  // namespace frugal

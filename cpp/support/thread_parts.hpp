@@ -1,0 +1,19 @@
+// Parts of a table in threads of one process, which add up in shared memory.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "support/together.hpp"
+
+namespace frugal {
+
+// A part's way to the others. Who leaves, because of an error or because the user wants no more, takes all with it.
+class ThreadPart : public Together {
+ public:
+  virtual void leave() = 0;
+};
+
+std::vector<std::shared_ptr<ThreadPart>> thread_parts(size_t parts);
+
+}  // namespace frugal

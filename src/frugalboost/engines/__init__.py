@@ -1,0 +1,57 @@
+"""Which engine computes what is as long as the table: the only place that knows where rows live.
+
+An engine is made for one fit. ``make_engine`` gives the one of this machine's cores; whatever takes its place must have
+the methods that ``cpp/engine/engine.hpp`` describes and give the same numbers, which ``tests/engine`` checks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frugalboost import _core
+from frugalboost.losses import BuiltIn, Loss
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class EngineRows:
+    """Rows in bins with their target, and raw predictions to go on from where there are some."""
+
+    X: _core.BinnedMatrix
+    y: Floats
+    weights: Floats | None
+    raw: Floats | None = None  # output after output
+
+
+def make_engine(
+    train: EngineRows,
+    validation: EngineRows | None,
+    loss: BuiltIn | Loss,
+    outputs: int,
+    params: _core.Params,
+    threads: int,
+    part: _core.ThreadPart | None = None,
+) -> Any:
+    """The engine that a fit runs on. ``part``: the rows are a part of a table, and others have the rest."""
+    return _core.CpuEngine(
+        X=train.X,
+        y=train.y,
+        weights=train.weights,
+        raw=train.raw,
+        X_val=None if validation is None else validation.X,
+        y_val=None if validation is None else validation.y,
+        weights_val=None if validation is None else validation.weights,
+        raw_val=None if validation is None else validation.raw,
+        loss=loss.name if isinstance(loss, BuiltIn) else loss,
+        loss_parameter=loss.parameter if isinstance(loss, BuiltIn) else np.nan,
+        outputs=outputs,
+        min_samples_leaf=params.min_samples_leaf,
+        seed=params.seed,
+        threads=threads,
+        part=part,
+    )

@@ -1,0 +1,27 @@
+"""What estimators and paths offer as methods, and rooms above them do: reports and figures.
+
+Those rooms are built on estimators, so an import here would be a cycle, and they need extras that may not be installed.
+They are looked up when a method is called. No other module looks up (tools/check_layers sees to it).
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from frugalboost.report import Report
+
+__all__ = ["Report", "plot_path", "report_on"]
+
+
+def report_on(estimator: Any, X: Any, y: Any, sample_weight: Any, **options: Any) -> Report:
+    """Make a report on a fitted estimator."""
+    contents = import_module("frugalboost.report.making").made_for(estimator, X, y, sample_weight, **options)
+    report: Report = import_module("frugalboost.report").Report(contents)
+    return report
+
+
+def plot_path(path: Any, **options: Any) -> Any:
+    """Draw a path."""
+    return import_module("frugalboost.plotting").SelectionPathDisplay.from_path(path, **options)

@@ -1,0 +1,48 @@
+"""An unfitted estimator whose settings many fits share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+from sklearn.utils.multiclass import type_of_target
+
+from frugalboost._support.threads import threads_for
+from frugalboost.estimators.base import GBFSBase
+from frugalboost.estimators.classifier import GBFSClassifier
+from frugalboost.estimators.regressor import GBFSRegressor
+from frugalboost.selection.path import PathFitter
+from frugalboost.tables.sample import Sample
+
+
+def make_template(estimator: GBFSBase | None, y: Any, params: dict[str, Any]) -> GBFSBase:
+    """Return a fresh estimator with checked parameters; its kind follows from y where none is given."""
+    if estimator is None:
+        estimator = GBFSRegressor() if _looks_continuous(y) else GBFSClassifier()
+    elif not isinstance(estimator, GBFSBase):
+        raise TypeError(f"estimator must be a GBFSClassifier or GBFSRegressor, not {type(estimator).__name__}.")
+    model: GBFSBase = clone(estimator).set_params(**params, warm_start=False)
+    model._validate_params()
+    if model.n_features_to_select is not None:
+        raise ValueError(
+            "n_features_to_select of the estimator does not go with a path, a search or subsamples: give it to "
+            "gbfs_path or to the CV class itself."
+        )
+    return model
+
+
+def _looks_continuous(y: ArrayLike) -> bool:
+    """Fractions, or floats of more than 20 values, which are hardly class labels."""
+    values = np.asarray(y)
+    if type_of_target(values, input_name="y").startswith("continuous"):
+        return True
+    return values.dtype.kind == "f" and len(np.unique(values)) > 20
+
+
+def path_fitter(
+    template: GBFSBase, train: Sample, validation: Sample | None = None, n_jobs: int | None = None
+) -> PathFitter:
+    """Fits with a template's settings on rows that it has checked."""
+    return PathFitter(template._task(train, validation), threads_for(n_jobs))

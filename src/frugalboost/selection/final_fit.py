@@ -1,0 +1,146 @@
+"""The last fit, on features that were chosen: all of them free, and the prices paid as they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frugalboost.costs import resolve
+from frugalboost.selection.averaging import fit_average
+from frugalboost.selection.bills import Bill
+from frugalboost.selection.importance import narrowed
+from frugalboost.training.boosting import Observer, boost, priced
+from frugalboost.training.model import Curve, Model, Purchases
+from frugalboost.training.task import FitTask
+
+Columns = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class FitResult:
+    """A model, and how its features were selected."""
+
+    model: Model
+    refit_scores: dict[str, Any] | None = None  # of the model that bought, and of the one refitted on its features
+    elimination: dict[str, list[Any]] | None = None  # what was sold on the way, and the held-out loss before
+    no_better_than_constant: bool = False  # in the folds, as far as can be told
+
+
+def forward(task: FitTask, observer: Observer | None, threads: int) -> FitResult:
+    """Buy at a fixed mu, and where asked for fit once more on the chosen features alone."""
+    refit, average = task.params.refit, task.params.average
+    if average > 1 and not refit:
+        raise ValueError(f"average={average} is about the last fit: set n_features_to_select or refit too.")
+    if refit == "auto" and task.validation is None:
+        raise ValueError(
+            'refit="auto" compares validation losses: set early_stopping=True, or give fit X_val and y_val.'
+        )
+    model = boost(task, None, observer, threads)
+    if not refit:
+        return FitResult(model)
+    again = fit_on(task, model.features, model, observer, threads)
+    keep = "refit"
+    if refit == "auto" and not again.validation_loss < model.validation_loss:
+        keep = "forward"
+    return FitResult(again if keep == "refit" else model, refit_scores(model, again, keep))
+
+
+def refit_scores(model: Model, again: Model, keep: str) -> dict[str, Any]:
+    """How the model that bought and the one refitted on its features compare."""
+    return {"forward": _score(model), "refit": _score(again), "kept": keep}
+
+
+def _score(model: Model) -> dict[str, Any]:
+    return {
+        "n_features": len(model.features),
+        "train_loss": model.train_loss,
+        "validation_loss": model.validation_loss,
+    }
+
+
+# ------------------------------------------------------------------------------------- fits on some columns
+
+
+def fit_on(task: FitTask, columns: Columns, bought: Model, observer: Observer | None, threads: int) -> Model:
+    """Fit on some columns, all free, with the task's settings; the model is one of the whole table.
+
+    ``columns`` are in the order in which they were bought: where their prices depend on the order, another one may not
+    fit the budget. ``bought`` is the model of the whole table that led here: mu_max is a matter of all columns.
+    """
+    if not len(columns):
+        return _constant(task, bought, observer, threads)
+    model = _fit_free(task, np.sort(columns), observer, threads)
+    purchases = _settled(model, columns, task)
+    if purchases is None:  # not all of what the free model uses can be paid
+        bound = boost(_only(task, columns), None, observer, threads)
+        model, purchases = bound, bound.purchases
+    wide = replace(
+        model,
+        purchases=purchases,
+        curve=_accounted(model, purchases),
+        prices=task.costs.start,
+        mu_max=bought.mu_max,
+        impurity=bought.impurity,
+        levels=task.levels,
+    )
+    return priced(wide, task, threads)
+
+
+def _fit_free(task: FitTask, columns: Columns, observer: Observer | None, threads: int) -> Model:
+    """A model on some columns that all cost nothing, in terms of the whole table."""
+    narrow = narrowed(task, columns, threads)
+    if task.params.average > 1:
+        model = fit_average(narrow, observer, threads)
+    else:
+        model = boost(narrow, None, observer, threads)
+    return replace(
+        model,
+        ensemble=replace(model.ensemble, feature=_renamed(model.ensemble.feature, columns)),
+        purchases=replace(model.purchases, feature=_renamed(model.purchases.feature, columns)),
+    )
+
+
+def _only(task: FitTask, columns: Columns) -> FitTask:
+    """The task with no other columns to buy: prices and budget bind it, and mu does not."""
+    others = np.full(len(task.costs.start), np.inf)
+    others[columns] = 0.0
+    costs = replace(task.costs, rules=(*task.costs.rules, *resolve(others, len(others), None).rules))
+    return replace(task, costs=costs, params=replace(task.params, mu=0.0, new_features=1.0))
+
+
+def _settled(model: Model, columns: Columns, task: FitTask) -> Purchases | None:
+    """What a model that was fitted on free columns has to buy, in an order that fits the budget; None: no order does.
+
+    In the order of first use, where that can be paid. Otherwise a feature may be bought before a tree looks at it,
+    because that makes another one cheaper; what the best iteration does not use comes last.
+    """
+    used = model.purchases
+    needed = used.feature[used.iteration <= model.best_iteration]
+    first = Bill.of(task, [needed, columns[np.isin(columns, needed)]])
+    whole = Bill.in_order(task, np.concatenate([first.order, used.feature[len(needed) :]]))
+    if len(first.order) < len(needed) or len(whole.order) < len(used.feature):
+        return None
+    place = {f: i for i, f in enumerate(used.feature.tolist())}
+    at = np.array([place[f] for f in whole.order.tolist()], dtype=np.int64)
+    by_then = np.minimum.accumulate(used.iteration[at][::-1])[::-1]
+    return Purchases(used.feature[at], whole.prices, used.gain[at], by_then)
+
+
+def _accounted(model: Model, purchases: Purchases) -> Curve:
+    """The model's curve with what is owned and paid after each iteration."""
+    owned = np.searchsorted(purchases.iteration, np.arange(model.n_iterations + 1), side="right")
+    paid = np.concatenate([[0.0], np.cumsum(purchases.price)])
+    return replace(model.curve, n_features=owned.astype(np.int32), cost=paid[owned])
+
+
+def _constant(task: FitTask, bought: Model, observer: Observer | None, threads: int) -> Model:
+    nothing = resolve(np.full(len(task.costs.start), np.inf), len(task.costs.start), None)
+    model = boost(replace(task, costs=nothing), None, observer, threads)
+    return replace(model, prices=task.costs.start, mu_max=bought.mu_max, impurity=bought.impurity)
+
+
+def _renamed(feature: NDArray[np.int32], columns: Columns) -> NDArray[np.int32]:
+    return np.where(feature >= 0, columns[feature], -1).astype(np.int32)

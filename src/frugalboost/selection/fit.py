@@ -1,0 +1,28 @@
+"""One fit as an estimator asks for it: plain, refitted on the features it bought, or with exactly k of them."""
+
+from __future__ import annotations
+
+from frugalboost._support.progress import SellingLine
+from frugalboost.selection.backward import eliminate
+from frugalboost.selection.final_fit import FitResult, forward
+from frugalboost.training import fit as training
+from frugalboost.training.task import FitTask
+from frugalboost.training.warm_start import WarmStart
+
+
+def fit(
+    task: FitTask, threads: int, warm: WarmStart | None = None, verbose: bool = False
+) -> tuple[FitResult, WarmStart]:
+    """Fit, or go on from an earlier fit; with what a continued fit needs."""
+    if warm is not None:
+        warm.check(task)
+    task = training.prepare(task, threads, warm)
+    number = task.params.n_features_to_select
+    if number is not None:
+        result = eliminate(task, [number], None, threads, SellingLine() if verbose else None)[number]
+    elif task.params.refit or task.params.average > 1:
+        result = forward(task, None, threads)
+    else:
+        model, warm = training.fit(task, threads, warm, verbose)
+        return FitResult(model), warm
+    return result, WarmStart.after(task, result.model)

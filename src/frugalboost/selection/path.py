@@ -1,0 +1,92 @@
+"""Many fits on one binned table: for each mu, or for each number of features."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from frugalboost._support.parallel import Check, side_by_side
+from frugalboost._support.progress import SellingLine
+from frugalboost.selection.backward import eliminate
+from frugalboost.selection.final_fit import FitResult, forward
+from frugalboost.training.boosting import boost
+from frugalboost.training.fit import prepare
+from frugalboost.training.task import FitTask
+
+Floats = NDArray[np.float64]
+
+
+def mu_grid(mu_max: float, n_mus: int, eps: float) -> Floats:
+    """Values of mu from mu_max down, each the same factor smaller; only zero where nothing gains anything."""
+    if not mu_max > 0:
+        return np.zeros(1)
+    return mu_max * np.geomspace(1.0, eps, n_mus) if n_mus > 1 else np.array([mu_max])
+
+
+def check_mus(mus: ArrayLike) -> Floats:
+    """Return values of mu, falling; ValueError where one is negative or no number."""
+    values = np.unique(np.asarray(mus, dtype=np.float64).ravel())[::-1]
+    if not len(values) or not (values >= 0).all():
+        raise ValueError(f"mus must be a list of numbers that are zero or positive, not {mus!r}.")
+    return values
+
+
+def check_numbers(numbers: Any) -> list[int]:
+    """Return numbers of features, rising; ValueError where one is no whole number or negative."""
+    values = np.unique(np.asarray(numbers).ravel())
+    if not len(values) or values.dtype.kind not in "iu" or values.min() < 0:
+        raise ValueError(f"n_features_to_select must be whole numbers from 0 on, not {numbers!r}.")
+    return [int(v) for v in values]
+
+
+class PathFitter:
+    """One binned table and the fits on it that a path is made of.
+
+    Parameters
+    ----------
+    task : FitTask
+        What is fitted; it is prepared here.
+    threads : int
+        Threads.
+    """
+
+    def __init__(self, task: FitTask, threads: int) -> None:
+        self.task, self.threads = prepare(task, threads), threads
+
+    @cached_property
+    def mu_max(self) -> float:
+        """The smallest mu at which nothing is bought: known after one iteration."""
+        first = replace(self.task, params=replace(self.task.params, max_iter=1, early_stopping=False))
+        return boost(first, None, None, self.threads).mu_max
+
+    def results(
+        self, parameter: str, values: Iterable[Any], check: Check | None, threads: int, max_iter: int | None = None
+    ) -> list[FitResult]:
+        """Fit for each mu one after another, or eliminate down to each number of features."""
+        task = self.task
+        if max_iter is not None:
+            task = replace(task, params=replace(task.params, max_iter=int(max_iter)))
+        if parameter == "mu":
+            return [_fit_at(task, float(mu), check, threads) for mu in values]
+        numbers = [int(k) for k in values]
+        found = eliminate(task, numbers, check, threads)
+        return [found[k] for k in numbers]
+
+    def by_mu(self, mus: Floats, verbose: int) -> list[FitResult]:
+        """Fit for each mu side by side; the smallest, which take longest, begin."""
+        works = [partial(_fit_at, self.task, float(mu)) for mu in mus[::-1]]
+        return side_by_side(works, self.threads, bool(verbose))[::-1]
+
+    def by_number(self, numbers: list[int], verbose: int) -> list[FitResult]:
+        """Buy many features, then eliminate down to each number."""
+        found = eliminate(self.task, numbers, None, self.threads, SellingLine() if verbose else None)
+        return [found[k] for k in numbers]
+
+
+def _fit_at(task: FitTask, mu: float, check: Check | None, threads: int) -> FitResult:
+    return forward(replace(task, params=replace(task.params, mu=mu)), check, threads)

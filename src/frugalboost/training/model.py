@@ -1,0 +1,141 @@
+"""What a fit leaves behind: trees, purchases, and how loss and cost went."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frugalboost import _core
+from frugalboost.costs import Resolved, resolve
+from frugalboost.tables import Levels
+from frugalboost.training.ensemble import Ensemble
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Purchases:
+    """What was bought, in order."""
+
+    feature: NDArray[np.int32]
+    price: Floats
+    gain: Floats  # raw gain of the split that bought it
+    iteration: NDArray[np.int32]  # counted from 1
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The state after each iteration; entry 0 is the start value alone."""
+
+    train_loss: Floats
+    validation_loss: Floats  # NaN: no validation rows
+    n_features: NDArray[np.int32]
+    cost: Floats
+    prediction_cost: Floats  # NaN: prices were not given
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Where the draw of features that trees may buy stands, so that a continued fit draws as one long fit would."""
+
+    iterations: int
+    last_look: int  # the iteration in which all features were compared last
+    bought_then: int  # features owned then
+    look_at_all: bool  # the next iteration compares all
+    gains: Floats  # of all features, in that look
+
+    @classmethod
+    def from_core(cls, draw: _core.DrawState) -> Draw | None:
+        """None where all features are on offer."""
+        gains = np.asarray(draw.gains)
+        if not len(gains):
+            return None
+        return cls(draw.iterations, draw.last_look, draw.bought_then, draw.look_at_all, gains)
+
+    def to_core(self) -> _core.DrawState:
+        """The same for the core."""
+        draw = _core.DrawState()
+        for name in ("iterations", "last_look", "bought_then", "look_at_all", "gains"):
+            setattr(draw, name, getattr(self, name))
+        return draw
+
+
+@dataclass(frozen=True)
+class Model:
+    """Everything that boosting leaves behind."""
+
+    ensemble: Ensemble
+    purchases: Purchases
+    curve: Curve
+    prices: Floats  # of all features, before anything was bought
+    impurity: float
+    mu_max: float  # in the unit given
+    best_iteration: int
+    ending: str  # "max_iter", "converged" or "early_stopping"
+    levels: Mapping[int, Levels] = field(default_factory=dict)  # of the categorical features
+    draw: Draw | None = None  # None: all features were on offer, or it is not known
+
+    @property
+    def n_iterations(self) -> int:
+        """Iterations that were run, the best one or not."""
+        return self.ensemble.n_iterations
+
+    def paid_prices(self) -> Floats:
+        """What was paid for a feature, or its price at the start where it was not bought."""
+        prices = self.prices.copy()
+        prices[self.purchases.feature] = self.purchases.price
+        return prices
+
+    def path_prices(self, X: _core.Source, costs: Resolved, iterations: int, threads: int) -> tuple[Floats, Floats]:
+        """What predictions cost when a feature is fetched once a path looks at it: by row, and means by iteration."""
+        bought, rules = self.purchases, costs.rules
+        if any(isinstance(rule, _core.CallablePrices) for rule in rules):
+            # A function would be called for every set of features that a row looks at: prices as they were paid.
+            rules = resolve(self.paid_prices(), len(self.prices), None).rules
+        return self.ensemble.path_prices(X, rules, bought.feature, bought.price, iterations, threads)
+
+    @property
+    def features(self) -> NDArray[np.int64]:
+        """Features owned at the best iteration, in order of purchase."""
+        return self.purchases.feature[self.purchases.iteration <= self.best_iteration].astype(np.int64)
+
+    @property
+    def cost(self) -> float:
+        """What was paid for them."""
+        return self._at_best(self.curve.cost)
+
+    @property
+    def train_loss(self) -> float:
+        """At the best iteration."""
+        return self._at_best(self.curve.train_loss)
+
+    @property
+    def validation_loss(self) -> float:
+        """At the best iteration; NaN without validation rows."""
+        return self._at_best(self.curve.validation_loss)
+
+    @property
+    def prediction_cost(self) -> float:
+        """What one prediction costs on average at the best iteration; NaN where prices were not given."""
+        return self._at_best(self.curve.prediction_cost)
+
+    def _at_best(self, curve: Floats) -> float:
+        return float(curve[self.best_iteration])
+
+    def cut(self, iterations: int, tol: float) -> Model:
+        """The model that a fit of at most this number of iterations would have kept.
+
+        The best iteration is the first whose validation loss is lower by more than ``tol`` than that of the best one
+        before, as the core decides while it boosts (cpp/grow/boosting.cpp); the last, where no rows were set aside.
+        """
+        last = min(iterations, self.n_iterations)
+        if np.isnan(self.curve.validation_loss).all():
+            return replace(self, best_iteration=last)
+        best, lowest = 0, np.inf
+        for i, loss in enumerate(self.curve.validation_loss[: last + 1].tolist()):
+            if loss < lowest - tol:
+                best, lowest = i, loss
+        return replace(self, best_iteration=best)

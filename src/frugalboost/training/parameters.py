@@ -1,0 +1,419 @@
+"""The parameters of the estimators, one entry each: what they are called, may be, mean, and where they go.
+
+Everything else follows from this table: scikit-learn's constraints, the descriptions in docstrings, the fields of
+`Params`, the settings of the core, and, through ``tools/write_signatures``, the ``__init__`` of both estimators.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+
+from frugalboost import _core
+from frugalboost._support.threads import LARGEST_INT
+from frugalboost.costs import Cost
+from frugalboost.losses import BuiltIn
+
+CLASSIFIER, REGRESSOR = "classifier", "regressor"
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter. Texts are written into signatures as they are, so each must be a literal."""
+
+    name: str
+    annotation: str  # in __init__
+    default: str  # as Python source
+    type: str  # in the docstring
+    allowed: list[Any]  # scikit-learn's constraints
+    meaning: str
+    kept: str | None = None  # its type in `Params`; None: it is not in there, since something else is made of it
+    convert: Callable[[Any], Any] | None = None  # from the user's value to the one kept; None: by the type
+    to_core: Callable[[Any], Any] | None = None  # from the value kept to the core's; None: the core does not know it
+    only: str | None = None  # the estimator that has it; None: both
+
+
+def of(kind: str) -> Iterator[Parameter]:
+    """The parameters of one kind of estimator, in order."""
+    return (p for p in PARAMETERS if p.only in (None, kind))
+
+
+def constraints(kind: str) -> dict[str, list[Any]]:
+    """What scikit-learn checks, by name."""
+    return {p.name: p.allowed for p in of(kind)}
+
+
+def kept(parameter: Parameter, value: Any) -> Any:
+    """A user's value as `Params` keeps it."""
+    convert = parameter.convert or _CONVERSIONS[parameter.kept or ""]
+    return convert(value)
+
+
+# ------------------------------------------------------------------------------------------------- conversions
+
+
+def _count(value: int | None) -> int:
+    """None sets no limit."""
+    return LARGEST_INT if value is None else min(int(value), LARGEST_INT)
+
+
+def _share(value: float | str) -> float:
+    """A share of the features; negative lets the core choose one by their number."""
+    return {"all": 1.0, "auto": -1.0}[value] if isinstance(value, str) else float(value)
+
+
+def _folder(value: str | os.PathLike[str] | None) -> str | None:
+    if value is None:
+        return None
+    folder = os.fspath(value)
+    if not os.path.isdir(folder) or not os.access(folder, os.W_OK):
+        raise ValueError(f"bins_folder={folder!r} is not a folder that can be written to.")
+    return folder
+
+
+_CONVERSIONS: dict[str, Callable[[Any], Any]] = {
+    "float": float,
+    "int": _count,
+    "bool": bool,
+    "str": str,
+    "int | None": lambda value: None if value is None else int(value),
+    "bool | str": lambda value: value,
+}
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _member(enum: Any, **other_names: str) -> Callable[[str], Any]:
+    """By name; ``other_names`` says where the core has another word."""
+    return lambda value: getattr(enum, other_names.get(value, value))
+
+
+# --------------------------------------------------------------------------------------------------- the table
+
+PARAMETERS = (
+    Parameter(
+        "mu",
+        "float",
+        "1e-3",
+        "float",
+        [Interval(Real, 0, None, closed="left")],
+        """What a price of 1 weighs against the loss: a split on a feature that is not owned yet must gain more than
+        ``mu`` times its price. Larger values buy fewer features.""",
+        kept="float",
+        to_core=_same,
+    ),
+    Parameter(
+        "mu_unit",
+        "str",
+        '"share"',
+        '{"share", "absolute"}',
+        [StrOptions({"share", "absolute"})],
+        """"share": ``mu`` is a share of the impurity of the gradients before the first tree, so that one value means
+        the same for any number of rows. "absolute": the units of the paper.""",
+        kept="str",
+        to_core=_member(_core.MuUnit),
+    ),
+    Parameter(
+        "costs",
+        "Costs",
+        "None",
+        "Cost, array-like, mapping, callable or None",
+        ["array-like", HasMethods("items"), Cost, callable, None],
+        """Prices: one of the objects in :mod:`frugalboost.costs` (bags, neighbours, stages, sums of these), or by
+        position, or by feature name; features that a mapping leaves out cost 1, as all do with None. Zero is free,
+        infinity is never. A function ``phi(owned, last, prices)`` sets new prices after each purchase.""",
+    ),
+    Parameter(
+        "budget",
+        "float | None",
+        "None",
+        "float or None",
+        [Interval(Real, 0, None, closed="both"), None],
+        "The most that may be paid in all, up to rounding; with prices of 1, the most features.",
+    ),
+    Parameter(
+        "learning_rate",
+        "float",
+        "0.1",
+        "float",
+        [Interval(Real, 0, None, closed="neither")],
+        "Factor on every tree.",
+        kept="float",
+        to_core=_same,
+    ),
+    Parameter(
+        "max_iter",
+        "int",
+        "500",
+        "int",
+        [Interval(Integral, 1, None, closed="left")],
+        "The most iterations; each grows one tree, or one per class for more than two classes.",
+        kept="int",
+        to_core=_same,
+    ),
+    Parameter(
+        "max_depth",
+        "int | None",
+        "4",
+        "int or None",
+        [Interval(Integral, 1, None, closed="left"), None],
+        "The deepest tree; None sets no limit.",
+        kept="int",
+        to_core=_same,
+    ),
+    Parameter(
+        "min_samples_leaf",
+        "float",
+        "20",
+        "int or float",
+        [Interval(Real, 0, None, closed="neither")],
+        """The least total weight of a leaf: rows, where no weights are given. Weights that add up to little, such as
+        normalised ones, need a fraction here.""",
+        kept="float",
+        to_core=_same,
+    ),
+    Parameter(
+        "l2_regularization",
+        "float",
+        "0.0",
+        "float",
+        [Interval(Real, 0, None, closed="left")],
+        "Added to the denominator of a Newton step.",
+        kept="float",
+        to_core=_same,
+    ),
+    Parameter(
+        "max_bins",
+        "int",
+        "255",
+        "int",
+        [Interval(Integral, 2, 255, closed="both")],
+        """The most bins of a column, missing values apart; at most 255. Of a categorical column with more levels, the
+        lightest share the last bin.""",
+        kept="int",
+    ),
+    Parameter(
+        "categorical_features",
+        "Any",
+        '"from_dtype"',
+        '"from_dtype", array-like or None',
+        ["array-like", StrOptions({"from_dtype"}), None],
+        """Columns whose values have no order: by their type in a data frame, or as a list of names, positions or
+        truths. Each is one feature with one price, split by sets of its levels. A level that training did not see
+        counts as missing.""",
+    ),
+    Parameter(
+        "bins_folder",
+        "str | os.PathLike[str] | None",
+        "None",
+        "str, path or None",
+        [str, os.PathLike, None],
+        """Where the table in bins is kept in a temporary file that is mapped into memory, if it does not fit
+        otherwise.""",
+        kept="str | None",
+        convert=_folder,
+    ),
+    Parameter(
+        "loss",
+        "str | BuiltIn | Loss",
+        '"log_loss"',
+        '{"log_loss"} or object',
+        [str, BuiltIn, HasMethods(["gradient", "curvature"])],
+        '"log_loss" for two or more classes, or an object as described in :mod:`frugalboost.losses`.',
+        only="classifier",
+    ),
+    Parameter(
+        "loss",
+        "str | BuiltIn | Loss",
+        '"squared_error"',
+        '{"squared_error", "absolute_error", "huber", "quantile", "poisson"} or object',
+        [str, BuiltIn, HasMethods(["gradient", "curvature"])],
+        """A name, one of the objects in :mod:`frugalboost.losses` where a parameter is wanted (``Quantile(0.9)``,
+        ``Huber(delta=2)``), or an object of your own as described there.""",
+        only="regressor",
+    ),
+    Parameter(
+        "leaf_values",
+        "str",
+        '"newton"',
+        '{"newton", "gradient"}',
+        [StrOptions({"newton", "gradient"})],
+        """A Newton step, or the mean of the gradient as in the paper. Splits are the same criterion in both. Losses
+        without curvature use a quantile of the residuals in both.""",
+        kept="str",
+        to_core=_member(_core.LeafValues),
+    ),
+    Parameter(
+        "init",
+        "str",
+        '"prior"',
+        '{"prior", "zero"}',
+        [StrOptions({"prior", "zero"})],
+        "Where boosting starts: at the best constant, or at zero as in the paper.",
+        kept="str",
+        to_core=_member(_core.Init),
+    ),
+    Parameter(
+        "stop",
+        "str",
+        '"paid"',
+        '{"paid", "never"}',
+        [StrOptions({"paid", "never"})],
+        """"paid": a split is made only if its gain exceeds its price. "never": prices only steer which split is made,
+        as in the authors' released code.""",
+        kept="str",
+        to_core=_member(_core.Stop),
+    ),
+    Parameter(
+        "screening",
+        "str",
+        '"auto"',
+        '{"auto", "exact", "off"}',
+        [StrOptions({"auto", "exact", "off"})],
+        """How columns are found that are not worth a look, because they can't be worth their price. "exact": by proofs
+        that can't fail. "auto": large tables also by a random sample of the rows, which overlooks a column that should
+        be bought with a probability of 1e-6 a fit at most (see docs/algorithm.md). "off": every column is searched in
+        every node. The model is the same.""",
+        kept="str",
+        to_core=_member(_core.Screening, auto="probable"),
+    ),
+    Parameter(
+        "new_features",
+        "float | str",
+        '"all"',
+        '"all", "auto" or float in (0, 1]',
+        [StrOptions({"all", "auto"}), Interval(Real, 0, 1, closed="right")],
+        """How many features that are not owned a tree looks at. A share, or "auto" (3 times the square root of their
+        number, 500 at least), makes fits on very wide tables faster and changes the model: for each tree that number is
+        drawn, in proportion to what they last gained at a root. All keep a chance, and the root of every 16th to 64th
+        tree looks at all of them.""",
+        kept="float",
+        convert=_share,
+        to_core=_same,
+    ),
+    Parameter(
+        "n_features_to_select",
+        "int | None",
+        "None",
+        "int or None",
+        [Interval(Integral, 0, None, closed="left"), None],
+        """Exactly this number of features, or as many as gain anything: buy more, then sell the weakest back with
+        refits on what is owned, and fit on the rest (see docs/selection.md). A bag counts as one and is sold as one.
+        mu is then only where buying starts.""",
+        kept="int | None",
+    ),
+    Parameter(
+        "refit",
+        "bool | str",
+        "False",
+        'bool or "auto"',
+        ["boolean", StrOptions({"auto"})],
+        """Fit once more on the chosen features alone, all of them free from the start. "auto" keeps the better of the
+        two by validation loss, and needs validation rows. ``n_features_to_select`` always fits once more, and with
+        validation rows keeps the better model.""",
+        kept="bool | str",
+    ),
+    Parameter(
+        "average",
+        "int",
+        "1",
+        "int",
+        [Interval(Integral, 1, None, closed="left")],
+        """The last fit is the mean of this number of models, each fitted on four fifths of the rows and stopped early
+        on the rest: often a better prediction, from as many times more trees. ``n_iter_`` and
+        ``feature_importances_`` then count the trees of all of them.""",
+        kept="int",
+    ),
+    Parameter(
+        "early_stopping",
+        "bool",
+        "False",
+        "bool",
+        ["boolean"],
+        """Stop when the validation loss has not fallen for ``n_iter_no_change`` iterations, and keep the best one.""",
+        kept="bool",
+        to_core=_same,
+    ),
+    Parameter(
+        "validation_fraction",
+        "float",
+        "0.1",
+        "float",
+        [Interval(Real, 0, 1, closed="neither")],
+        "Share of rows set aside for that, unless fit is given ``X_val`` and ``y_val``.",
+        kept="float",
+    ),
+    Parameter(
+        "n_iter_no_change",
+        "int",
+        "20",
+        "int",
+        [Interval(Integral, 1, None, closed="left")],
+        "Patience of early stopping.",
+        kept="int",
+        to_core=_same,
+    ),
+    Parameter(
+        "tol",
+        "float",
+        "0.0",
+        "float",
+        [Interval(Real, 0, None, closed="left")],
+        "By how much the validation loss must fall to count.",
+        kept="float",
+        to_core=_same,
+    ),
+    Parameter(
+        "class_weight",
+        "dict[Any, float] | str | None",
+        "None",
+        'dict, "balanced" or None',
+        [dict, StrOptions({"balanced"}), None],
+        "Weights of the classes, multiplied with ``sample_weight``.",
+        only="classifier",
+    ),
+    Parameter(
+        "warm_start",
+        "bool",
+        "False",
+        "bool",
+        ["boolean"],
+        """Go on from the last fit, with its features still owned and in its bins, on the same rows or on others:
+        fitting twice with a growing ``max_iter`` gives the same model as one long fit, unless ``new_features`` draws
+        some.""",
+        kept="bool",
+    ),
+    Parameter(
+        "random_state",
+        "int | np.random.RandomState | None",
+        "None",
+        "int, RandomState or None",
+        ["random_state"],
+        """Decides which rows are set aside by early stopping, the folds of ``n_features_to_select`` and ``average``,
+        which features ``new_features`` draws and which rows ``screening`` does (None: always the same). Nothing else
+        is random.""",
+    ),
+    Parameter(
+        "n_jobs",
+        "int | None",
+        "None",
+        "int or None",
+        [Integral, None],
+        "Threads; None means all cores. The model does not depend on it.",
+    ),
+    Parameter(
+        "verbose",
+        "int",
+        "0",
+        "int",
+        ["verbose"],
+        "1 shows a line of progress.",
+    ),
+)

@@ -1,0 +1,83 @@
+"""What a continued fit needs of the one before."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frugalboost.losses import BuiltIn, Loss
+from frugalboost.training.binning import Thresholds
+from frugalboost.training.model import Model
+from frugalboost.training.task import FitTask
+
+_CANT_GO_ON = "warm_start=True, but the model to go on from"
+_START_ANEW = "Start anew with sklearn.base.clone(estimator)."
+
+
+@dataclass(frozen=True)
+class WarmStart:
+    """An earlier model, and what was decided on the way to it."""
+
+    model: Model
+    loss: BuiltIn | Loss
+    names: tuple[str, ...] | None  # of the features
+    seed: int | None  # of the rows set aside; None: none were
+    # Only where a continued fit was announced (warm_start=True).
+    thresholds: Thresholds | None = None
+    lost_costs: bool = False  # the model came from a file, and prices with structure are not in files
+    fingerprint: tuple[int, str] | None = None
+
+    @classmethod
+    def after(cls, task: FitTask, model: Model, fingerprint: tuple[int, str] | None = None) -> WarmStart:
+        """What a fit leaves to the next one; all of it only where that is announced by a fingerprint."""
+        thresholds = None if fingerprint is None else task.thresholds
+        seed = task.params.validation_seed
+        return cls(model, task.loss, task.names, seed, thresholds=thresholds, fingerprint=fingerprint)
+
+    def check(self, task: FitTask) -> None:
+        """Raise ValueError where a task can't go on from this."""
+        trees = self.model.ensemble
+        if trees.n_outputs != task.outputs or len(self.model.prices) != len(task.costs.start):
+            raise ValueError(f"{_CANT_GO_ON} has another number of features or classes. {_START_ANEW}")
+        if self.lost_costs and not task.costs.structured:
+            raise ValueError(
+                "warm_start=True, but this model came from a file and was fitted with prices with structure, which a "
+                "file does not hold. Set them again: set_params(costs=...)."
+            )
+        if self.names != task.names:
+            raise ValueError(f"{_CANT_GO_ON} has other feature names, or in another order. {_START_ANEW}")
+        same = type(self.loss) is type(task.loss) and (self.loss == task.loss or not isinstance(task.loss, BuiltIn))
+        if not same:
+            raise ValueError(f"{_CANT_GO_ON} was fitted with loss={self.loss!r}, not {task.loss!r}. {_START_ANEW}")
+        paid = float(self.model.purchases.price.sum())
+        if paid > task.budget * (1 + 1e-9):
+            raise ValueError(
+                f"{_CANT_GO_ON} has paid {paid:g} already, more than budget={task.budget:g}. What is bought stays: "
+                "raise the budget, or start anew with sklearn.base.clone(estimator)."
+            )
+        if trees.n_iterations > task.params.max_iter:
+            raise ValueError(
+                f"warm_start=True, and the model has {trees.n_iterations} iterations already; "
+                f"max_iter={task.params.max_iter} must not be smaller."
+            )
+
+    def has_converged(self, fingerprint: tuple[int, str] | None) -> bool:
+        """Whether one long fit would have stopped here too."""
+        return self.model.ending == "converged" and fingerprint is not None and self.fingerprint == fingerprint
+
+
+def fingerprint_of(task: FitTask) -> tuple[int, str]:
+    """All that decides which trees are grown and kept, so that a converged fit is known again."""
+    checksum = 0
+    arrays: list[NDArray[np.generic] | None] = [task.train.y, task.train.weights, task.costs.start]
+    if task.validation is not None:
+        arrays += [task.validation.y, task.validation.weights]
+    for binned in (task.bins, task.validation_bins):
+        if binned is not None:
+            arrays += [np.asarray(a) for a in (binned.bytes, binned.listed_bins, binned.listed_rows)]
+    for array in arrays:
+        checksum = zlib.crc32(b"" if array is None else np.ascontiguousarray(array).data, checksum)
+    return checksum, repr((task.params.key(), task.costs.key, task.budget, task.loss))

@@ -1,0 +1,277 @@
+"""A second engine, plain and slow: Python's own integers, one row after another, no proofs.
+
+It has the methods of ``cpp/engine/engine.hpp`` under the same names, so that the core grows trees on it as on the fast
+one. Where both lead to the same bytes of model, the border between deciding and computing is one.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import frexp, inf, ldexp, nan
+
+import numpy as np
+import reference
+import twins
+
+from frugalboost.losses import BuiltIn
+
+UNSEEN, LEFT, RIGHT = 0, 1, 2
+LOSS_BITS, LOSS_STEP = 50, 4
+
+
+def loss_of(loss, outputs):
+    """The oracle's loss of the same name."""
+    if not isinstance(loss, BuiltIn):
+        return OwnLoss(loss, outputs)
+    if loss.name == "log_loss":
+        return reference.LogLoss() if outputs == 1 else reference.Multinomial(outputs)
+    parameter = None if np.isnan(loss.parameter) else loss.parameter
+    made = {
+        "squared_error": reference.SquaredError,
+        "absolute_error": reference.AbsoluteError,
+        "quantile": lambda: reference.Quantile(parameter),
+        "huber": lambda: reference.Huber(parameter),
+        "poisson": reference.Poisson,
+    }
+    return made[loss.name]()
+
+
+class OwnLoss:
+    """A user's loss in the oracle's terms."""
+
+    step_limit, quantile = inf, None
+
+    def __init__(self, loss, outputs):
+        self.loss, self.outputs = loss, outputs
+
+    def _raw(self, raw):
+        return raw[0] if self.outputs == 1 else raw.T
+
+    def start(self, y, units):
+        return list(np.atleast_1d(self.loss.start(y, np.array(units, dtype=float))))
+
+    def derivatives(self, y, raw):
+        g, h = self.loss.gradient(y, self._raw(raw)), self.loss.curvature(y, self._raw(raw))
+        shape = (len(y), self.outputs)
+        return list(-np.reshape(g, shape).T), list(np.reshape(h, shape).T)
+
+    def values(self, y, raw):
+        return self.loss.value(y, self._raw(raw)) if hasattr(self.loss, "value") else np.full(len(y), nan)
+
+
+class Rows:
+    """Rows in bins, as lists."""
+
+    def __init__(self, rows, outputs):
+        columns = rows.X.shape[1]
+        self.bins = [rows.X.bins(c).tolist() for c in range(columns)]
+        self.y = np.asarray(rows.y, dtype=float)
+        self.units, self.shift = reference.weight_units(rows.weights, len(self.y))
+        self.before = None if rows.raw is None else np.array(rows.raw).reshape(outputs, -1)
+        self.raw = np.zeros((outputs, len(self.y)))
+
+    def mean(self, loss):
+        """The mean loss, added on a grid of integers that follows from the largest."""
+        values = loss.values(self.y, self.raw)
+        largest = float(np.max(np.abs(values)))
+        if not largest < inf:
+            return largest
+        shift = 0 if largest == 0 else LOSS_BITS + -(-frexp(largest)[1] // LOSS_STEP) * -LOSS_STEP
+        total = sum(u * int(np.rint(np.ldexp(v, shift))) for u, v in zip(self.units, values))
+        return ldexp(float(total), -shift) / float(sum(self.units))
+
+
+class NaiveEngine:
+    def __init__(self, train, validation, loss, outputs, params, threads, part=None):
+        assert part is None
+        self.X, self.params = train.X, params
+        self.loss = loss_of(loss, outputs)
+        self.train = Rows(train, outputs)
+        self.validation = None if validation is None else Rows(validation, outputs)
+        self.pools = {"all": list(range(train.X.shape[1])), "offered": [], "owned": []}
+
+    # ------------------------------------------------------------------------------------------- what is known
+
+    def table(self):
+        columns = []
+        for c in range(self.X.shape[1]):
+            bins = len(self.X.cuts(c)) + 1
+            missing = bins in self.train.bins[c]
+            columns.append((bins, missing, self.X.is_categorical(c), False, 0, c))
+        return {
+            "rows": len(self.train.y),
+            "weight": sum(self.train.units),
+            "weight_shift": self.train.shift,
+            "weighted": any(u != 1 for u in self.train.units),
+            "columns": columns,
+            "thresholds": [self.X.cuts(c).tolist() for c in range(self.X.shape[1])],
+        }
+
+    def outputs(self):
+        return self.loss.outputs
+
+    def step_limit(self):
+        return self.loss.step_limit
+
+    def leaf_quantile(self):
+        return -1.0 if self.loss.quantile is None else self.loss.quantile
+
+    # --------------------------------------------------------------------------------------------- predictions
+
+    def best_constant(self):
+        return [float(v) for v in self.loss.start(self.train.y, self.train.units)]
+
+    def predict(self, constants):
+        for rows in (self.train, self.validation):
+            if rows is not None:
+                rows.raw = np.repeat(np.array(constants)[:, None], len(rows.y), axis=1)
+
+    def predict_as_before(self):
+        for rows in (self.train, self.validation):
+            if rows is not None:
+                rows.raw = rows.before.copy()
+
+    def losses(self):
+        return self.train.mean(self.loss), nan if self.validation is None else self.validation.mean(self.loss)
+
+    def derive(self):
+        self.g, self.h = self.loss.derivatives(self.train.y, self.train.raw)
+        self.q = [reference.integers(g, reference.GRADIENT_BITS) for g in self.g]
+
+    def gradients(self, output):
+        q, shift = self.q[output]
+        return shift, sum(u * v for u, v in zip(self.train.units, q)), min(q), max(q)
+
+    def impurity(self, output):
+        return reference.half_variance(*self.q[output], self.train.units, self.train.shift)
+
+    def moved(self, full, step):
+        here, units = self.train.raw, self.train.units
+        steps = np.array(step)[:, None]
+        if np.array_equal(here + steps, here):
+            return False, 0.0, []
+        self.train.raw = here + np.array(full)[:, None]
+        loss = self.train.mean(self.loss)
+        outputs = []
+        for g, (old, old_shift) in zip(self.loss.derivatives(self.train.y, self.train.raw)[0], self.q):
+            q, shift = reference.integers(g, reference.GRADIENT_BITS)
+            changes = [b * Fraction(2) ** -shift - a * Fraction(2) ** -old_shift for a, b in zip(old, q)]
+            mean = sum(u * c for u, c in zip(units, changes)) / sum(units)
+            squares = sum(u * (c - mean) ** 2 for u, c in zip(units, changes)) / Fraction(2) ** self.train.shift
+            impurity = reference.half_variance(q, shift, units, self.train.shift)
+            outputs.append((min(q) == max(q), impurity, float(squares)))
+        self.train.raw = here
+        return True, loss, outputs
+
+    # --------------------------------------------------------------------------------------------------- trees
+
+    def begin_trees(self):
+        self.level = [(k, list(range(len(self.train.y)))) for k in range(self.outputs())]
+        self.leaves = [[] for _ in range(self.outputs())]
+
+    def gradient_move(self, output):
+        return inf
+
+    def _sums(self, node):
+        output, rows = node
+        q, units = self.q[output][0], self.train.units
+        weight = sum(units[i] for i in rows)
+        return len(rows), weight, sum(units[i] * q[i] for i in rows), sum(units[i] * q[i] ** 2 for i in rows)
+
+    def begin_level(self, open_nodes, squares):
+        return [self._sums(node) for node in self.level]
+
+    def split(self, rules, leaves):
+        for n in leaves:
+            output, rows = self.level[n]
+            self.leaves[output].append(rows)
+        children = []
+        for node, column, goes_left in rules:
+            output, rows = self.level[node]
+            left = [b for b, is_left in enumerate(goes_left) if is_left]
+            children += [(output, side) for side in twins.partition(rows, self.train.bins[column], left)]
+        self.level = children
+        return [self._sums(node) for node in children]
+
+    def columns(self, pool):
+        return self.pools[pool]
+
+    def own(self, columns):
+        self.pools["owned"] = self.pools["owned"] + columns
+
+    def offer(self, columns):
+        self.pools["offered"] = columns
+
+    # -------------------------------------------------------------------------------------------------- splits
+
+    def _histogram(self, node, column):
+        output, rows = self.level[node]
+        cells = len(self.X.cuts(column)) + 2
+        return twins.histogram(self.train.bins[column], rows, self.q[output][0], self.train.units, cells)
+
+    def cells(self, node, column):
+        return [v for cell in zip(*self._histogram(node, column)) for v in cell]
+
+    def best_split(self, node, column):
+        gradient, weight = self._histogram(node, column)
+        output = self.level[node][0]
+        least = ldexp(self.params.min_samples_leaf, self.train.shift)
+        factor = ldexp(0.5, -2 * self.q[output][1] - self.train.shift) / float(sum(weight))
+        if self.X.is_categorical(column):
+            gradient, weight = in_order(gradient, weight, least)
+        best = twins.scan(gradient, weight, least, factor)
+        side = {"unseen": UNSEEN, "left": LEFT, "right": RIGHT}[best.missing]
+        return best.gain, max(len(best.left) - 1, 0), side, inf
+
+    def search(self, pool, nodes, deeper):
+        return [[self.best_split(n, c) for c in self.pools[pool]] for n in nodes]
+
+    def listed(self, output, columns):
+        return [(inf, inf) for _ in columns]
+
+    # -------------------------------------------------------------------------------------------------- leaves
+
+    def leaf_sums(self, output):
+        g, g_shift = reference.integers(self.g[output], reference.LEAF_BITS)
+        h, h_shift = reference.integers(self.h[output], reference.LEAF_BITS)
+        found = [twins.leaf_sums(rows, g, h, self.train.units) for rows in self.leaves[output]]
+        return [(ldexp(float(a), -g_shift), ldexp(float(b), -h_shift), float(w)) for a, b, w in found]
+
+    def leaf_quantiles(self, output, level):
+        residuals = self.train.y - self.train.raw[output]
+        units = self.train.units
+        return [
+            reference.weighted_quantile([residuals[i] for i in rows], [units[i] for i in rows], level) if rows else 0.0
+            for rows in self.leaves[output]
+        ]
+
+    def add_tree(self, output, tree, values):
+        for rows, value in zip(self.leaves[output], values):
+            self.train.raw[output, rows] += value
+        if self.validation is not None:
+            for i in range(len(self.validation.y)):
+                self.validation.raw[output, i] += tree["value"][self._leaf_of(tree, i)]
+
+    def _leaf_of(self, tree, row):
+        node = 0
+        while (column := tree["feature"][node]) >= 0:
+            found = self.validation.bins[column][row]
+            if found == len(self.X.cuts(column)) + 1:
+                left = bool(tree["missing_left"][node])
+            elif tree["level_set"][node] >= 0:
+                left = bool(tree["sets"][32 * tree["level_set"][node] + found // 8] >> (found % 8) & 1)
+            else:
+                left = found <= tree["bin"][node]
+            node = tree["left"][node] + (not left)
+        return node
+
+
+def in_order(gradient, weight, least):
+    """Cells of groups of levels, lowest mean gradient first, instead of cells of levels; missing values stay last."""
+    present = [c for c in range(len(weight) - 1) if weight[c] > 0]
+    groups = [[c] for c in present if weight[c] >= least]
+    light = [c for c in present if weight[c] < least]
+    groups += [light] if light else []
+    groups.sort(key=lambda group: (Fraction(*twins.sums(gradient, weight, group)), group[0]))
+    found = [twins.sums(gradient, weight, group) for group in groups] + [(gradient[-1], weight[-1])]
+    return [g for g, _ in found], [w for _, w in found]

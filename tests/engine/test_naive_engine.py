@@ -1,0 +1,90 @@
+"""The fast engine and the plain one behind the same border: the same bytes of model."""
+
+import warnings
+from unittest import mock
+
+import numpy as np
+import pytest
+from families import FAMILIES, table
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive_engine import NaiveEngine
+from own_losses import OwnSquare
+from same_trees import assert_same
+from test_families import assert_equal_models
+from test_reference import fit_both, problems
+
+from frugalboost import GBFSClassifier, GBFSRegressor, engines
+from frugalboost.costs import Bags, Neighbours
+
+FEW = settings(max_examples=40)
+
+
+def on_both(fit):
+    """What a fit gives on the fast engine, and on the plain one."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fast = fit()
+        with mock.patch.object(engines, "make_engine", NaiveEngine):
+            return fast, fit()
+
+
+def assert_same_history(fast, plain):
+    assert_equal_models(fast, plain)
+    for name in ("train_loss", "validation_loss", "n_features", "price_paid"):
+        np.testing.assert_array_equal(fast.history_[name], plain.history_[name], err_msg=name)
+    assert fast.stop_reason_ == plain.stop_reason_
+    assert fast.best_iteration_ == plain.best_iteration_
+
+
+@given(problems())
+@FEW
+def test_the_plain_engine_agrees_with_the_oracle_and_the_fast_one(problem):
+    X, y, weights, name, options = problem
+    fast, (plain, expected) = on_both(lambda: fit_both(X, y, weights, name, options))
+    assert_same(plain, expected, X)
+    assert_same_history(fast[0], plain)
+
+
+@pytest.mark.parametrize("family", sorted(FAMILIES))
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=15)
+def test_families_on_the_plain_engine(family, seed):
+    X, y, weights, name, options = table(family, seed)
+    fast, (plain, _) = on_both(lambda: fit_both(X, y, weights, name, options))
+    assert_same_history(fast[0], plain)
+
+
+def small_table(seed, n=60, d=7):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 5, (n, d)).astype(float)
+    X[rng.random((n, d)) < 0.1] = np.nan
+    return X, (np.nan_to_num(X[:, 0]) + np.nan_to_num(X[:, 1]) * X.shape[1] + rng.normal(size=n))
+
+
+SETTINGS = {
+    "early stopping": {"early_stopping": True, "validation_fraction": 0.3, "max_iter": 30, "n_iter_no_change": 3},
+    "sampled features": {"new_features": 0.4, "max_iter": 25},
+    "bags": {"costs": Bags([0, 0, 1, 1, 2, 2, 2]), "max_iter": 8},
+    "neighbours": {"costs": Neighbours([[0, 1], [1, 2], [2, 3], [5, 6]], discount=0.5), "max_iter": 8},
+    "exactly two": {"n_features_to_select": 2, "max_iter": 5},
+    "own loss": {"loss": OwnSquare(), "max_iter": 5},
+    "screened": {"screening": "exact", "max_iter": 8},
+}
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_settings_on_the_plain_engine(name):
+    X, y = small_table(3)
+    options = {"mu": 1e-3, "min_samples_leaf": 3, "max_depth": 3, "random_state": 1} | SETTINGS[name]
+    assert_same_history(*on_both(lambda: GBFSRegressor(**options).fit(X, y)))
+
+
+def test_a_continued_fit_on_the_plain_engine():
+    X, y = small_table(4)
+
+    def fit():
+        model = GBFSClassifier(1e-3, max_iter=4, min_samples_leaf=3, warm_start=True).fit(X, y > np.median(y))
+        return model.set_params(max_iter=9).fit(X, y > np.median(y))
+
+    assert_same_history(*on_both(fit))

@@ -1,0 +1,254 @@
+"""A table in parts, each in a thread of its own, which add up together: the same bytes of model as in one piece."""
+
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import fields, replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from frugalboost import GBFSClassifier, GBFSRegressor, _core
+from frugalboost.costs import Bags, Prices
+from frugalboost.losses import Huber, Quantile
+from frugalboost.tables.kinds import Framed
+from frugalboost.tables.parts import with_common_vocabulary
+from frugalboost.training.boosting import boost
+from frugalboost.training.fit import prepare
+
+PARTS = (1, 2, 3, 7)
+
+
+def task_of(model, X, y, weights=None):
+    """What an estimator would fit."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return model._task(*model._checked(X, y, weights))
+
+
+def fitted(task, threads=1):
+    return boost(prepare(task, threads), None, None, threads)
+
+
+def own_levels(table):
+    """A part as it would come: with the levels that its rows have, and no others."""
+    if not isinstance(table, Framed) or not table.vocabulary:
+        return table
+    seen = {c: {int(v) for v in np.unique(table.codes(c)) if v >= 0} for c in table.vocabulary}
+    return table.in_terms_of(
+        {c: tuple(v for i, v in enumerate(vs) if i in seen[c]) for c, vs in table.vocabulary.items()}
+    )
+
+
+def fit_part(task, rows, validation_rows, part):
+    try:
+        train = task.train.at(rows)
+        train = replace(train, X=with_common_vocabulary(own_levels(train.table), part))
+        validation = None
+        if task.validation is not None:
+            validation = task.validation.at(validation_rows)
+            validation = replace(validation, X=validation.table.in_terms_of(train.table.vocabulary))
+        return fitted(replace(task, train=train, validation=validation, part=part))
+    except BaseException:
+        part.leave()
+        raise
+
+
+def in_parts(task, deal):
+    """Models of all parts; ``deal``: which part each row is in."""
+    handles = _core.thread_parts(int(deal.max()) + 1)
+    order = [np.flatnonzero(deal == p) for p in range(len(handles))]
+    others = [np.zeros(0, dtype=int)] * len(handles)
+    if task.validation is not None:
+        others = [np.arange(p, len(task.validation), len(handles)) for p in range(len(handles))]
+    with ThreadPoolExecutor(len(handles)) as pool:
+        return list(pool.map(lambda p: fit_part(task, order[p], others[p], handles[p]), range(len(handles))))
+
+
+def assert_same_model(found, expected):
+    for record in ("ensemble", "purchases", "curve"):
+        for f in fields(getattr(expected, record)):
+            ours, theirs = (np.asarray(getattr(getattr(m, record), f.name)) for m in (found, expected))
+            assert ours.tobytes() == theirs.tobytes(), (record, f.name, ours, theirs)
+    for name in ("impurity", "mu_max", "best_iteration", "ending"):
+        assert getattr(found, name) == getattr(expected, name), name
+
+
+def made(rng, n=300, d=6):
+    """Numbers, two values, nearly constant columns (listed), missing values."""
+    X = rng.normal(size=(n, d)).round(1)
+    X[:, 1] = rng.integers(0, 2, n)
+    X[:, 2] = (rng.random(n) < 0.03) * rng.integers(1, 4, n)
+    X[rng.random((n, d)) < 0.05] = np.nan
+    return X, np.nan_to_num(X[:, 0]) + 2 * np.nan_to_num(X[:, 2]) + np.nan_to_num(X[:, 3]) ** 2 + rng.normal(size=n)
+
+
+def deals(rng, y, parts):
+    """Rows dealt out to parts: evenly, sorted by y, mostly to one, with empty parts."""
+    n = len(y)
+    rank = np.argsort(np.argsort(y, kind="stable"))
+    lopsided = np.where(rng.random(n) < 0.9, parts - 1, rng.integers(0, parts, n))
+    return {
+        "even": np.arange(n) * parts // n,
+        "by y": rank * parts // n,
+        "lopsided": lopsided,
+        "all in the last": np.full(n, parts - 1),
+    }
+
+
+LOSSES = {
+    "log loss": lambda y: (GBFSClassifier(), (y > np.median(y)).astype(int)),
+    "classes": lambda y: (GBFSClassifier(), np.digitize(y, np.quantile(y, [0.3, 0.6, 0.8]))),
+    "squared": lambda y: (GBFSRegressor(), y),
+    "absolute": lambda y: (GBFSRegressor(loss="absolute_error"), y.round(1)),
+    "quantile": lambda y: (GBFSRegressor(loss=Quantile(0.8)), y.round(1)),
+    "huber": lambda y: (GBFSRegressor(loss="huber"), y),
+    "huber, given": lambda y: (GBFSRegressor(loss=Huber(0.5)), y),
+    "poisson": lambda y: (GBFSRegressor(loss="poisson"), np.abs(y.round())),
+}
+
+
+def sorted_rows(task, deal):
+    """Parts hold rows in order, so that the row numbers of the whole table are those of the parts one after another."""
+    order = np.argsort(deal, kind="stable")
+    return replace(task, train=task.train.at(order)), deal[order]
+
+
+def check(task, y, rng, parts=PARTS, names=("even", "by y", "lopsided", "all in the last")):
+    for count in parts:
+        for name, deal in deals(rng, y, count).items():
+            if name not in names:
+                continue
+            whole, dealt = sorted_rows(task, deal)
+            expected = fitted(whole)
+            for model in in_parts(whole, dealt):
+                assert_same_model(model, expected)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_losses(name, weighted):
+    rng = np.random.default_rng(len(name))
+    X, y = made(rng)
+    model, target = LOSSES[name](y)
+    weights = rng.random(len(y)) + 0.5 if weighted else None
+    task = task_of(model.set_params(mu=1e-3, max_iter=6, max_depth=3), X, target, weights)
+    check(task, y, rng)
+
+
+SETTINGS = {
+    "bags": {"costs": Bags([0, 0, 1, 1, 2, 2])},
+    "prices": {"costs": Prices([1, 2, 0.5, 1, 3, 1]), "budget": 4},
+    "early stopping": {"early_stopping": True, "max_iter": 40, "n_iter_no_change": 3, "validation_fraction": 0.3},
+    "sampled features": {"new_features": 0.5, "max_iter": 20},
+    "screened": {"screening": "exact"},
+    "never stopping": {"stop": "never"},
+    "from zero": {"init": "zero"},
+    "mean gradients": {"leaf_values": "gradient", "l2_regularization": 1.0},
+    "few bins": {"max_bins": 4},
+}
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_settings(name):
+    rng = np.random.default_rng(7)
+    X, y = made(rng)
+    options = {"mu": 1e-3, "max_iter": 6, "max_depth": 3, "random_state": 5} | SETTINGS[name]
+    check(task_of(GBFSRegressor(**options), X, y), y, rng)
+    labels = np.digitize(y, np.quantile(y, [0.3, 0.7]))
+    check(task_of(GBFSClassifier(**options), X, labels), y, rng, parts=(3,))
+
+
+def test_categories_and_missing_values_in_one_part_only():
+    rng = np.random.default_rng(11)
+    X, y = made(rng)
+    where = np.arange(len(y)) < 40
+    levels = np.where(where, rng.choice(["a", "b", "rare"], len(y)), rng.choice(["b", "c", "d"], len(y)))
+    frame = pd.DataFrame(np.nan_to_num(X), columns=[f"x{i}" for i in range(X.shape[1])])
+    frame.loc[where & (rng.random(len(y)) < 0.3), "x4"] = np.nan
+    frame["kind"] = pd.Categorical(levels)
+    y = y + 2 * (levels == "rare") - (levels == "d")
+    task = task_of(GBFSRegressor(mu=1e-4, max_iter=8, max_depth=3, min_samples_leaf=5), frame, y)
+    check(task, y, rng, names=("even", "lopsided"))
+    models = in_parts(task, np.arange(len(y)) * 3 // len(y))
+    assert models[0].levels[6].values == ("a", "b", "c", "d", "rare")
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_sparse_tables(weighted):
+    rng = np.random.default_rng(13)
+    X = sparse.random_array((400, 30), density=0.05, rng=rng, format="csr")
+    X.data = np.ceil(3 * X.data)
+    y = np.asarray(X[:, [0]].todense()).ravel() - np.asarray(X[:, [1]].todense()).ravel() + 0.1 * rng.normal(size=400)
+    for screening in ("off", "exact"):
+        model = GBFSRegressor(mu=1e-4, max_iter=8, min_samples_leaf=3, screening=screening)
+        task = task_of(model, X, y, rng.random(400) + 0.5 if weighted else None)
+        check(task, y, rng, parts=(2, 3))
+
+
+def test_rows_given_for_validation():
+    rng = np.random.default_rng(17)
+    X, y = made(rng)
+    model = GBFSRegressor(mu=1e-3, max_iter=30, early_stopping=True, n_iter_no_change=3)
+    task = model._task(*model._checked(X[:200], y[:200], None, X[200:], y[200:], None))
+    check(task, y[:200], rng, parts=(2, 7))
+
+
+@given(seed=st.integers(0, 2**32 - 1), parts=st.sampled_from(PARTS))
+@settings(max_examples=30)
+def test_random_tables(seed, parts):
+    rng = np.random.default_rng(seed)
+    X, y = made(rng, n=int(rng.integers(20, 120)))
+    model, target = LOSSES[rng.choice(list(LOSSES))](y)
+    weights = 10.0 ** rng.integers(-6, 2, len(y)) if rng.random() < 0.4 else None
+    model.set_params(
+        mu=float(rng.choice([0.0, 1e-3, 0.1])), max_iter=4, min_samples_leaf=2, init=str(rng.choice(["prior", "zero"]))
+    )
+    try:
+        task = task_of(model, X, target, weights)
+        expected = fitted(task)
+    except ValueError:
+        return
+    whole, dealt = sorted_rows(task, rng.integers(0, parts, len(y)))
+    expected = fitted(whole)
+    for found in in_parts(whole, dealt):
+        assert_same_model(found, expected)
+
+
+def test_an_error_in_one_part_ends_all():
+    rng = np.random.default_rng(19)
+    X, y = made(rng)
+    task = task_of(GBFSRegressor(mu=1e-3, max_iter=5), X, y)
+    first, second = _core.thread_parts(2)
+    with ThreadPoolExecutor(2) as pool:
+        waiting = pool.submit(fit_part, task, np.arange(100), None, first)
+
+        def broken():
+            second.leave()
+
+        pool.submit(broken)
+        with pytest.raises(RuntimeError, match="Another part of the table has stopped"):
+            waiting.result(timeout=60)
+
+
+def test_parts_that_come_apart_say_so():
+    first, second = _core.thread_parts(2)
+    with ThreadPoolExecutor(2) as pool:
+        one = pool.submit(first.sum, np.zeros(3, dtype=np.int64))
+        two = pool.submit(second.gather, b"something else")
+        errors = [f.exception(timeout=60) for f in (one, two)]
+    assert any("come apart" in str(e) for e in errors)
+    assert all(isinstance(e, RuntimeError) for e in errors)
+
+
+def test_sums_are_exact_whatever_their_size():
+    handles = _core.thread_parts(3)
+    values = [np.array([2**62, -5, i], dtype=np.int64) for i in range(3)]
+    values[1][0] = -(2**62)
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(lambda p: handles[p].sum(values[p]), range(3)))
+    for v in values:
+        assert v.tolist() == [2**62, -15, 3]

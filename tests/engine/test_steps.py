@@ -1,0 +1,188 @@
+"""Every step of an engine by itself, against the plain one: losses, gradients, sums, histograms, parting, leaves."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive_engine import NaiveEngine
+from scipy import sparse
+
+from frugalboost import _core, engines
+from frugalboost.losses import AbsoluteError, Huber, LogLoss, Poisson, Quantile, SquaredError
+
+LOSSES = {
+    "log loss": (LogLoss(), 1),
+    "three classes": (LogLoss(), 3),
+    "squared": (SquaredError(), 1),
+    "absolute": (AbsoluteError(), 1),
+    "quantile": (Quantile(0.8), 1),
+    "huber": (Huber(), 1),
+    "poisson": (Poisson(), 1),
+}
+
+
+def target(rng, n, loss, outputs):
+    if isinstance(loss, LogLoss):
+        y = rng.integers(0, max(outputs, 2), n).astype(float)
+        y[: max(outputs, 2)] = np.arange(max(outputs, 2))
+        return y
+    return rng.poisson(2.0, n) + 1.0 if isinstance(loss, Poisson) else np.round(rng.normal(size=n), 1)
+
+
+def dense_bins(rng, n, d, threads):
+    """Columns of many kinds: numbers with and without missing values, two values, constant, categories."""
+    cuts = [np.arange(rng.integers(0, 12)) + 0.5 for _ in range(d)]
+    offsets = np.cumsum([0, *map(len, cuts)])
+    flags = (rng.random(d) < 0.3).astype(np.uint8)
+    X = np.column_stack([rng.integers(0, len(c) + 1, n) for c in cuts]).astype(float)
+    rare = rng.random(d) < 0.3  # nearly all rows alike: such columns are listed
+    X[:, rare & (flags == 0)] *= rng.random((n, int((rare & (flags == 0)).sum()))) < 0.03
+    X[rng.random((n, d)) < 0.1 * (rng.random(d) < 0.5)] = np.nan
+    binned = _core.BinnedMatrix(n, np.concatenate([np.zeros(0), *cuts]), offsets, flags, None)
+    binned.fill(_core.Table(X), np.arange(n), threads)
+    binned.list_sparse(threads)
+    return binned
+
+
+def sparse_bins(rng, n, d, threads):
+    X = sparse.random_array((n, d), density=0.05, rng=rng, format="csc")
+    X.data = np.ceil(4 * X.data)
+    cuts = np.tile([0.5, 1.5, 2.5, 3.5], d)
+    table = _core.SparseTable(n, d, X.data, X.indices, X.indptr)
+    return _core.BinnedMatrix(table, cuts, 4 * np.arange(d + 1), np.zeros(d, dtype=np.uint8), threads)
+
+
+def both(rng, name, weighted, bins, n, d):
+    loss, outputs = LOSSES[name]
+    params = _core.Params()
+    params.min_samples_leaf = float(rng.choice([1, 2, 5]))
+    rows = [
+        engines.EngineRows(bins(rng, m, d, 2), target(rng, m, loss, outputs), rng.random(m) + 0.1 if weighted else None)
+        for m in (n,)
+    ]
+    given = (rows[0], None, loss, outputs, params, 2)
+    return engines.make_engine(*given), NaiveEngine(*given)
+
+
+def same(fast, plain):
+    """Bounds may be loose, so the last number of a split, its reach, only has to be one."""
+    assert len(fast) == len(plain)
+    for ours, theirs in zip(fast, plain):
+        assert ours[0] == theirs[0] or (ours[0] <= 0 and theirs[0] <= 0)
+        if ours[0] > 0:
+            assert ours[1:3] == theirs[1:3]
+            assert ours[3] == 0 or ours[3] >= np.float32(ours[0])
+
+
+def random_rules(rng, engine, sums):
+    """Some nodes, each split by a random set of bins; the others are leaves."""
+    rules, leaves = [], []
+    for node in range(len(sums)):
+        column = int(rng.integers(0, len(engine.table()["columns"])))
+        bins = engine.table()["columns"][column][0]
+        if rng.random() < 0.8 and sums[node][0] > 1:
+            rules.append((node, column, (rng.random(bins + 1) < 0.5).tolist()))
+        else:
+            leaves.append(node)
+    return rules, leaves
+
+
+def walk(rng, fast, plain, depth):
+    """Grow random trees on both, level by level, and compare all that is asked on the way."""
+    for engine in (fast, plain):
+        engine.begin_trees()
+    count = plain.outputs()
+    columns = list(range(len(plain.table()["columns"])))
+    dense = fast.columns("all")
+    for level in range(depth):
+        nodes = list(range(count))
+        ours, theirs = (e.begin_level(nodes, True) for e in (fast, plain))
+        assert ours == theirs
+        open_nodes = [n for n in nodes if theirs[n][1] > 0]
+        some = sorted(rng.permutation(open_nodes)[: rng.integers(0, len(open_nodes) + 1)].tolist())
+        found = fast.search("all", some, level + 1 < depth)
+        for node, splits in zip(some, found):
+            same(splits, [plain.best_split(node, c) for c in dense])
+        owned = fast.columns("owned")
+        for node, splits in zip(open_nodes, fast.search("owned", open_nodes, level + 1 < depth)):
+            same(splits, [plain.best_split(node, c) for c in owned])
+        for node in open_nodes:
+            column = int(rng.choice(columns))
+            same([fast.best_split(node, column)], [plain.best_split(node, column)])
+            assert fast.cells(node, column) == plain.cells(node, column)
+        rules, leaves = random_rules(rng, plain, theirs)
+        ours, theirs = (e.split(rules, leaves) for e in (fast, plain))
+        assert [s[:2] for s in ours] == [s[:2] for s in theirs]
+        count = len(theirs)
+        if count == 0:
+            break
+    for engine in (fast, plain):
+        engine.split([], list(range(count)))
+    for k in range(plain.outputs()):
+        assert fast.leaf_sums(k) == plain.leaf_sums(k)
+        if plain.leaf_quantile() >= 0:
+            assert fast.leaf_quantiles(k, 0.3) == plain.leaf_quantiles(k, 0.3)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@given(seed=st.integers(0, 2**32 - 1), weighted=st.booleans(), listed=st.booleans())
+@settings(max_examples=25)
+def test_steps(name, seed, weighted, listed):
+    rng = np.random.default_rng(seed)
+    bins = sparse_bins if listed else dense_bins
+    fast, plain = both(rng, name, weighted, bins, int(rng.integers(4, 120)), int(rng.integers(1, 20)))
+    start = plain.best_constant()
+    assert fast.best_constant() == start
+    for _ in range(2):
+        start = [s + float(rng.normal()) for s in start]
+        for engine in (fast, plain):
+            engine.predict(start)
+        ours, theirs = fast.losses(), plain.losses()
+        assert ours[0] == theirs[0]
+        for engine in (fast, plain):
+            engine.derive()
+        for k in range(plain.outputs()):
+            assert fast.gradients(k) == plain.gradients(k)
+            assert fast.impurity(k) == plain.impurity(k)
+        step = rng.normal(size=plain.outputs()).tolist()
+        ours, theirs = (e.moved(step, step) for e in (fast, plain))
+        assert ours[:2] == theirs[:2]
+        for a, b in zip(ours[2], theirs[2]):
+            assert a[:2] == b[:2]
+            assert a[2] == pytest.approx(b[2], rel=1e-9, abs=1e-300)
+        columns = rng.permutation(len(plain.table()["columns"]))[:3].tolist()
+        new = [c for c in columns if c not in plain.columns("owned")]
+        for engine in (fast, plain):
+            engine.own(new)
+        walk(rng, fast, plain, int(rng.integers(1, 5)))
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=25)
+def test_bounds_of_listed_rows_and_moves(seed):
+    """What proofs are made of: sums over listed rows, and at least how far gradients have moved."""
+    rng = np.random.default_rng(seed)
+    fast, plain = both(rng, "squared", bool(seed % 2), sparse_bins, 80, 6)
+    before = None
+    for _ in range(3):
+        raw = [float(rng.normal())]
+        for engine in (fast, plain):
+            engine.predict(raw)
+            engine.losses()
+            engine.derive()
+        q, shift = plain.q[0]
+        g, w = np.ldexp(np.array(q, float), -shift), np.ldexp(np.array(plain.train.units, float), -plain.train.shift)
+        move = fast.gradient_move(0)
+        if before is None:
+            assert move == np.inf
+        else:
+            change = g - before
+            mean = np.average(change, weights=w)
+            exact = np.sqrt(np.sum(w * (change - mean) ** 2))
+            assert exact <= move <= 1.01 * exact + 1e-3 * np.sqrt(np.sum(w * change**2))
+        before = g
+        for c, column in enumerate(fast.table()["columns"]):
+            if column[3]:
+                off = np.array(plain.train.bins[c]) != 0
+                found = fast.listed(0, [c])[0]
+                np.testing.assert_allclose(found, [w[off].sum(), np.sum(w[off] * g[off] ** 2)], rtol=1e-12)
