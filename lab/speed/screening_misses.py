@@ -92,7 +92,7 @@ class Sums:
 
 
 class Judge:
-    """What cpp/grow/screening.cpp makes of a sample."""
+    """What cpp/engine/cpu/sampling.cpp makes of a sample."""
 
     def __init__(self, attack: Attack, z: float, half_range: bool = False) -> None:
         g, inside = attack.g, attack.g[attack.node]
