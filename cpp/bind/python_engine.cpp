@@ -78,7 +78,8 @@ class PythonEngine final : public Engine {
   std::span<const size_t> columns(Pool pool) const override {
     nb::gil_scoped_acquire lock;
     auto& kept = columns_[static_cast<size_t>(pool)];
-    kept = list_from<size_t>(object_.attr("columns")(name_of(pool)));
+    auto now = list_from<size_t>(object_.attr("columns")(name_of(pool)));
+    if (now != kept) kept = std::move(now);  // as long as the pool is the same, so is what was returned
     return kept;
   }
   void own(std::span<const size_t> columns) override { tell("own", columns); }

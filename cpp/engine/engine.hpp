@@ -157,7 +157,8 @@ class Engine {
   // weights.
   virtual std::vector<NodeSums> split(std::span<const SplitRule> splits, std::span<const size_t> leaves) = 0;
 
-  // Pools. Columns that join the owned ones; those offered from now on; those that are often searched by themselves.
+  // Pools. What `columns` returns holds until the pool changes. Columns that join the owned ones; those offered from
+  // now on; those that are often searched by themselves.
   virtual std::span<const size_t> columns(Pool pool) const = 0;
   virtual void own(std::span<const size_t> columns) = 0;
   virtual void offer(std::span<const size_t> columns) = 0;
