@@ -1,7 +1,8 @@
-// The engine of this machine in Python: boosting runs on it, and tests hold each of its steps to plain twins.
+// The CPU engine in Python: boosting runs on it, and tests compare each of its steps with a plain engine.
 #include "bind/engine.hpp"
 
 #include "bind/codec.hpp"
+#include "support/mask.hpp"
 
 namespace frugal {
 
@@ -16,9 +17,7 @@ PySample::PySample(const BinnedMatrix& binned, const Doubles& target, const std:
 
 PyCpuEngine::PyCpuEngine(const Rows& train, const std::optional<Rows>& validation, std::unique_ptr<Loss> loss,
                          const EngineOptions& options, int threads, std::shared_ptr<ThreadPart> part)
-    : part_(std::move(part)),
-      context_(threads, pressed_stop, part_ ? static_cast<Together&>(*part_) : alone()),
-      loss_(std::move(loss)) {
+    : part_(std::move(part)), context_(threads, pressed_stop, together_of(part_)), loss_(std::move(loss)) {
   RawPredictions before;
   if (train.raw) before.train = vector_of(*train.raw);
   if (validation && validation->raw) before.validation = vector_of(*validation->raw);
@@ -111,9 +110,9 @@ nb::object best_split(PyCpuEngine& self, size_t node, size_t column) {
     self.engine().search_sparse({&column, 1}, mask_of({&node, 1}, self.level_size), splits);
     return to_python(splits[node]);
   }
-  Piece piece{node, place / 8, static_cast<std::uint8_t>(1u << (place % 8))};
+  Piece piece{node, place / kByteBits, bit_of(place)};
   self.engine().search(Pool::all, {&piece, 1});
-  return to_python(piece.splits[place % 8]);
+  return to_python(piece.splits[place % kByteBits]);
 }
 
 nb::tuple moved(PyCpuEngine& self, const std::vector<double>& full, const std::vector<double>& step) {
@@ -137,7 +136,7 @@ nb::list leaf_sums(PyCpuEngine& self, size_t output) {
 
 nb::list listed(PyCpuEngine& self, size_t output, const Numbers& columns) {
   nb::list out;
-  for (const Listed& s : self.engine().listed(output, columns)) out.append(nb::make_tuple(s.weight, s.squares));
+  for (const ListedSums& s : self.engine().listed(output, columns)) out.append(nb::make_tuple(s.weight, s.squares));
   return out;
 }
 
@@ -146,7 +145,7 @@ void begin_trees(PyCpuEngine& self) {
   self.engine().begin_trees();
 }
 
-// The steps by themselves, under the names that an engine written in Python has.
+// The single steps, under the names that an engine written in Python has.
 void bind_steps(nb::class_<PyCpuEngine>& c) {
   c.def("table", &table_of)
       .def("outputs", [](PyCpuEngine& self) { return self.engine().outputs(); })

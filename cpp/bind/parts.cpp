@@ -1,4 +1,4 @@
-// Parts of a table in Python, which add up together.
+// The parts of a table in Python.
 #include <cstring>
 
 #include "bind/python.hpp"
@@ -8,7 +8,7 @@ namespace {
 
 std::vector<nb::bytes> gather(ThreadPart& part, const nb::bytes& own) {
   std::vector<std::int64_t> words(1 + (own.size() + 7) / 8);
-  words[0] = static_cast<std::int64_t>(own.size());
+  words[0] = narrow<std::int64_t>(own.size());
   if (own.size() > 0) std::memcpy(words.data() + 1, own.c_str(), own.size());
   std::vector<std::vector<std::int64_t>> all;
   {

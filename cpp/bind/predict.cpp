@@ -1,4 +1,4 @@
-// Predictions in Python, and what is found by walking through trees.
+// Predictions and other walks through trees in Python.
 #include "tree/predict.hpp"
 
 #include "bind/python.hpp"
@@ -9,7 +9,7 @@
 namespace frugal {
 namespace {
 
-// An ensemble's arrays, which stay numpy's.
+// An ensemble's arrays, owned by numpy.
 struct PyTrees {
   Doubles start;
   Longs tree_begin;
@@ -19,7 +19,7 @@ struct PyTrees {
   Ints level_set;
   Flags sets;
 
-  // Checked for a table of so many features, of which trees up to `last` are wanted.
+  // The trees, checked for a table with this many features. Throws if there are fewer than `last` trees.
   EnsembleView view(size_t features, size_t last = 0) const {
     EnsembleView v{span_of<double>(start),      span_of<std::int64_t>(tree_begin),   span_of<std::int32_t>(feature),
                    span_of<std::int32_t>(left), span_of<std::uint8_t>(missing_left), span_of<double>(threshold),
@@ -54,9 +54,10 @@ void bind_walks(nb::module_& m) {
           if (rule->prices().size() != X.columns()) throw std::invalid_argument("One price per column is needed.");
         std::vector<Purchase> purchases;
         for (size_t i = 0; i < bought.size(); ++i) {
-          const auto feature = static_cast<size_t>(bought.data()[i]);  // a negative one becomes too large
-          if (feature >= X.columns()) throw std::invalid_argument("A feature that does not exist was bought.");
-          purchases.push_back({feature, paid.data()[i], 0.0});
+          const std::int32_t feature = bought.data()[i];
+          if (feature < 0 || index(feature) >= X.columns())
+            throw std::invalid_argument("A feature that does not exist was bought.");
+          purchases.push_back({index(feature), paid.data()[i], 0.0});
         }
         PathPrices found = without_lock(
             threads, [&](Context& context) { return path_prices(view, X, rules, purchases, last, context); });

@@ -12,7 +12,7 @@ class CallablePrices final : public PriceRule {
  public:
   CallablePrices(std::vector<double> prices, nb::object phi) : PriceRule(std::move(prices)), phi_(std::move(phi)) {}
   CallablePrices(const CallablePrices& other) : PriceRule(other) {
-    nb::gil_scoped_acquire lock;  // counting references needs it, on whatever thread the copy is made
+    nb::gil_scoped_acquire lock;  // to count references; the copy may be made on any thread
     phi_ = other.phi_;
   }
   ~CallablePrices() override {
@@ -37,9 +37,9 @@ class CallablePrices final : public PriceRule {
 Lists lists_of(const Longs& begin, const Ints& items, size_t size, size_t limit) {
   Lists lists{{begin.data(), begin.data() + begin.size()}, {items.data(), items.data() + items.size()}};
   bool fits = lists.begin.size() == size + 1 && lists.begin.front() == 0 &&
-              lists.begin.back() == static_cast<std::int64_t>(lists.items.size());
+              lists.begin.back() == lists.items.size();  // negative numbers become too large
   for (size_t i = 0; fits && i < size; ++i) fits = lists.begin[i] <= lists.begin[i + 1];
-  for (std::int32_t item : lists.items) fits = fits && item >= 0 && static_cast<size_t>(item) < limit;
+  for (std::uint32_t item : lists.items) fits = fits && item < limit;
   if (!fits) throw std::invalid_argument("The lists of a price rule do not fit together.");
   return lists;
 }
@@ -104,15 +104,15 @@ void bind_prices(nb::module_& m) {
       [](const std::vector<const PriceRule*>& rules, const Ints& features, double budget, bool cheapest_first) {
         std::vector<size_t> wanted;
         for (std::int32_t f : span_of<std::int32_t>(features)) {
-          wanted.push_back(static_cast<size_t>(f));  // a negative one becomes too large
           for (const PriceRule* rule : rules)
-            if (wanted.back() >= rule->prices().size())
+            if (f < 0 || index(f) >= rule->prices().size())
               throw std::invalid_argument("A feature that does not exist can't be bought.");
+          wanted.push_back(index(f));
         }
         std::vector<std::int32_t> order;
         std::vector<double> paid;
         for (const Purchase& p : buy_all(copies_of(rules), wanted, budget, cheapest_first)) {
-          order.push_back(static_cast<std::int32_t>(p.feature));
+          order.push_back(narrow<std::int32_t>(p.feature));
           paid.push_back(p.price);
         }
         return std::tuple(to_numpy(std::move(order)), to_numpy(std::move(paid)));

@@ -1,4 +1,4 @@
-// Tables in Python: as users hold them, sparse, and in bins.
+// Tables in Python: numeric, sparse, and in bins.
 #include <numeric>
 
 #include "bind/python.hpp"
@@ -40,12 +40,11 @@ struct PyTable : Table {
 
   static std::vector<Column> columns_of(const Matrix& X) {
     const Element element = element_of(X.dtype());
-    const size_t bytes = static_cast<size_t>(X.itemsize());
+    const auto* data = static_cast<const char*>(X.data());
+    const auto step = X.stride(1) * narrow<std::ptrdiff_t>(X.itemsize());  // bytes
     std::vector<Column> out;
     for (size_t c = 0; c < X.shape(1); ++c)
-      out.push_back({static_cast<const char*>(X.data()) +
-                         static_cast<std::ptrdiff_t>(c) * X.stride(1) * static_cast<std::ptrdiff_t>(bytes),
-                     element, X.stride(0)});
+      out.push_back({data + narrow<std::ptrdiff_t>(c) * step, element, X.stride(0)});
     return out;
   }
   static std::vector<Column> columns_of(size_t rows, const std::vector<AnyVector>& columns) {
@@ -85,8 +84,8 @@ Thresholds thresholds_of(const Doubles& cuts, const Longs& offsets, const Flags&
   t.cuts.assign(cuts.data(), cuts.data() + cuts.size());
   t.offsets.assign(offsets.data(), offsets.data() + offsets.size());
   t.categorical.assign(categorical.data(), categorical.data() + categorical.size());
-  if (t.offsets.size() != t.categorical.size() + 1 || t.offsets[0] != 0 ||
-      t.offsets.back() != static_cast<std::int64_t>(t.cuts.size()))
+  // Negative offsets become too large.
+  if (t.offsets.size() != t.categorical.size() + 1 || t.offsets[0] != 0 || t.offsets.back() != t.cuts.size())
     throw std::invalid_argument("The thresholds do not fit together.");
   for (size_t c = 0; c < t.columns(); ++c)
     if (t.offsets[c + 1] < t.offsets[c] || t.offsets[c + 1] - t.offsets[c] > 254)
@@ -94,16 +93,23 @@ Thresholds thresholds_of(const Doubles& cuts, const Longs& offsets, const Flags&
   return t;
 }
 
-// Places along one side of a table; none given means all.
-std::vector<std::int64_t> places_of(const std::optional<Longs>& given, size_t size) {
-  std::vector<std::int64_t> places(given ? given->size() : size);
-  if (given)
-    std::copy_n(given->data(), given->size(), places.begin());
-  else
-    std::iota(places.begin(), places.end(), 0);
-  for (std::int64_t p : places)
-    if (p < 0 || static_cast<size_t>(p) >= size) throw std::invalid_argument("There is no such row or column.");
+// Rows or columns of a table of this size; all if none are given.
+template <class Place>
+std::vector<Place> places_of(const std::optional<Longs>& given, size_t size) {
+  std::vector<Place> places(given ? given->size() : size);
+  std::iota(places.begin(), places.end(), Place{0});
+  for (size_t i = 0; given && i < places.size(); ++i) {
+    const std::int64_t place = given->data()[i];
+    if (place < 0 || index(place) >= size) throw std::invalid_argument("There is no such row or column.");
+    places[i] = narrow<Place>(place);
+  }
   return places;
+}
+
+// Thresholds as arrays: (cuts, offsets).
+auto arrays_of(Thresholds t) {
+  const std::vector<std::int64_t> offsets(t.offsets.begin(), t.offsets.end());
+  return std::tuple(to_numpy(std::move(t.cuts)), to_numpy(offsets));
 }
 
 // Weights of a batch in the units of all weights.
@@ -126,17 +132,17 @@ void add_to(ThresholdFinder& finder, const T& X, const std::optional<Doubles>& w
 }
 
 template <class T, class Py>
-auto thresholds_of_whole(const Py& X, const std::optional<Doubles>& weights, int shift, int max_bins, size_t most_cells,
-                         int threads) {
+auto thresholds_of_whole(const Py& X, const std::optional<Doubles>& weights, int shift, size_t max_bins,
+                         size_t most_cells, int threads) {
   if (weights && weights->size() != X.rows()) throw std::invalid_argument("There must be a weight for every row.");
   Thresholds t = without_lock(threads, [&](Context& context) {
     const auto units = units_of(weights, shift);
     return thresholds_of<T>(X, weights ? units.data() : nullptr, max_bins, std::max<size_t>(most_cells, 2), context);
   });
-  return std::tuple(to_numpy(std::move(t.cuts)), to_numpy(std::move(t.offsets)));
+  return arrays_of(std::move(t));
 }
 
-// Memory that Python made, which lives as long as the matrix.
+// Memory of a Python object, which is kept alive as long as the matrix.
 BinnedMatrix::Bytes borrowed(const std::optional<nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig>>& memory,
                              size_t needed) {
   if (!memory) return nullptr;
@@ -177,7 +183,7 @@ void bind_binned(nb::module_& m) {
             if (batch.columns() != self.columns() || places.size() != batch.rows())
               throw std::invalid_argument("The batch does not fit the matrix.");
             for (std::int64_t p : span_of<std::int64_t>(places))
-              if (p >= static_cast<std::int64_t>(self.rows())) throw std::invalid_argument("There is no such row.");
+              if (p >= 0 && index(p) >= self.rows()) throw std::invalid_argument("There is no such row.");
             without_lock(threads, [&](Context& context) {
               self.fill(batch, span_of<std::int64_t>(places), context);
               return 0;
@@ -201,7 +207,8 @@ void bind_binned(nb::module_& m) {
           "take",
           [](const BinnedMatrix& self, const std::optional<Longs>& columns, const std::optional<Longs>& rows,
              int threads) {
-            const auto c = places_of(columns, self.columns()), r = places_of(rows, self.rows());
+            const auto c = places_of<size_t>(columns, self.columns());
+            const auto r = places_of<Row>(rows, self.rows());
             return without_lock(threads, [&](Context& context) { return BinnedMatrix(self, c, r, context); });
           },
           "columns"_a.none(), "rows"_a.none(), "threads"_a,
@@ -297,13 +304,13 @@ void bind_tables(nb::module_& m) {
           "part"_a, "Take over what other parts of the table have added.")
       .def(
           "thresholds",
-          [](const ThresholdFinder& self, int max_bins, int threads) {
+          [](const ThresholdFinder& self, size_t max_bins, int threads) {
             Thresholds t;
             without_lock(threads, [&](Context& context) {
               self.append_to(t, max_bins, context);
               return 0;
             });
-            return std::tuple(to_numpy(std::move(t.cuts)), to_numpy(std::move(t.offsets)));
+            return arrays_of(std::move(t));
           },
           "max_bins"_a, "threads"_a, "Thresholds between the bins of every column: (cuts, offsets).");
   m.def("thresholds_of", &thresholds_of_whole<Table, PyTable>, "X"_a, "weights"_a.none(), "shift"_a, "max_bins"_a,
