@@ -159,6 +159,14 @@ void bind_boosting(nb::module_& m) {
   m.def("boost", &py_boost, "engine"_a, "rules"_a, "budget"_a, "params"_a, "progress"_a, "observer"_a.none(),
         "threads"_a, "Boost trees on an engine; the whole loop runs without Python.");
   m.def(
+      "best_iteration",
+      [](const Doubles& validation_losses, double tol) {
+        BestIteration best;
+        for (int i = 0; double loss : span_of<double>(validation_losses)) best.judge(loss, i++, tol);
+        return best.iteration;
+      },
+      "validation_losses"_a, "tol"_a, "The iteration that early stopping keeps.");
+  m.def(
       "rows_to_sample", &py_rows_to_sample, "X"_a, "g"_a, "seed"_a, "threads"_a,
       "The rows that a fit with screening=\"auto\" draws, given the first gradients, in the order in which it looks at "
       "them.");

@@ -45,7 +45,7 @@ class Booster {
     for (const auto& p : from.purchases) ledger_.restore(p);
     out_.iterations = from.iterations;
     opening_ = from.purchases.empty();
-    for (int iteration = 0; double loss : from.validation_losses) judge(loss, iteration++);
+    for (int iteration = 0; double loss : from.validation_losses) best_.judge(loss, iteration++, params.tol);
     root_gain_.assign(ledger_.features(), 0.0);
     set_start();
   }
@@ -54,14 +54,14 @@ class Booster {
     Grower grower(engine_, params_, ledger_, out_.mu, from_.draw, context_);
     while (true) {
       observer(record());
-      if (params_.early_stopping && out_.iterations - out_.best_iteration >= params_.n_iter_no_change) {
+      if (params_.early_stopping && out_.iterations - best_.iteration >= params_.n_iter_no_change) {
         out_.ending = Ending::early_stopping;
         break;
       }
       if (out_.ending == Ending::converged || out_.iterations >= params_.max_iter) break;
       iterate(grower);
     }
-    if (!params_.early_stopping) out_.best_iteration = out_.iterations;
+    out_.best_iteration = params_.early_stopping ? best_.iteration : out_.iterations;
     out_.purchases = ledger_.purchases();
     out_.draw = grower.draw_state();
     return std::move(out_);
@@ -112,15 +112,9 @@ class Booster {
     out_.mu = params_.mu_unit == MuUnit::share ? params_.mu * out_.impurity : params_.mu;
   }
 
-  void judge(double validation_loss, int iteration) {
-    if (!(validation_loss < best_loss_ - params_.tol)) return;
-    best_loss_ = validation_loss;
-    out_.best_iteration = iteration;
-  }
-
   const Record& record() {
     const Losses losses = engine_.losses();
-    judge(losses.validation, out_.iterations);
+    best_.judge(losses.validation, out_.iterations, params_.tol);
     out_.records.push_back(
         {out_.iterations, losses.train, losses.validation, ledger_.purchases().size(), ledger_.paid()});
     return out_.records.back();
@@ -198,7 +192,7 @@ class Booster {
   const Params& params_;
   const Progress& from_;
   Context& context_;
-  double best_loss_ = kInfinity;
+  BestIteration best_;
   Boosted out_;
   bool opening_ = false;           // nothing has been split so far
   std::vector<double> root_gain_;  // the largest gain of each column at the roots so far

@@ -45,6 +45,18 @@ struct Boosted {
   DrawState draw;  // for a fit that continues from this one
 };
 
+// The best iteration so far: a later one replaces it only if its validation loss is lower by more than `tol`.
+struct BestIteration {
+  double loss = kInfinity;
+  int iteration = 0;
+
+  void judge(double validation_loss, int at, double tol) {
+    if (!(validation_loss < loss - tol)) return;
+    loss = validation_loss;
+    iteration = at;
+  }
+};
+
 using Observer = std::function<void(const Record&)>;
 
 // Grows trees until max_iter, until no split pays any more, or until the validation loss stops falling. `ledger` pays

@@ -53,6 +53,27 @@ class FeaturePrices final : public PriceRule {
   double factor_, left_;
 };
 
+// Which bag pays for a feature when features are bought one after another: a bag that is owned already, or else the
+// cheapest bag of the feature (ties: the first), which is owned from then on.
+class BagPayer {
+ public:
+  // bags.of(f): the bags of feature f, at least one.
+  BagPayer(Lists bags, std::vector<double> bag_prices)
+      : bags_(std::move(bags)), prices_(std::move(bag_prices)), owned_(prices_.size()) {}
+
+  size_t features() const { return bags_.size(); }
+  size_t bag_of(size_t f) const;  // the bag that would pay now
+  bool owned(size_t bag) const { return owned_[bag] != 0; }
+  double price(size_t bag) const { return owned_[bag] ? 0.0 : prices_[bag]; }
+  // Returns the bag that pays.
+  size_t buy(size_t f);
+
+ private:
+  Lists bags_;
+  std::vector<double> prices_;
+  std::vector<std::uint8_t> owned_;
+};
+
 // The first feature of a bag pays for the bag, the others are free. A feature in several bags is free once any of them
 // is owned, and else pays for the cheapest. At most `most` bags may be bought. With `only_counts` bags are free, and
 // the rule only limits their number, beside another rule that sets prices.
@@ -64,11 +85,8 @@ class BagPrices final : public PriceRule {
   void bought(size_t f, std::span<const std::uint8_t> owned) override;
 
  private:
-  size_t cheapest(size_t f) const;  // an owned bag, if the feature has one
   void set_prices();
-  Lists bags_;
-  std::vector<double> bag_prices_;  // zero once owned
-  std::vector<std::uint8_t> bag_owned_;
+  BagPayer payer_;
   double left_;
   bool only_counts_;
 };
