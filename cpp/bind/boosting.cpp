@@ -93,7 +93,7 @@ void bind_params(nb::module_& m) {
       .def_rw("prices", &PyProgress::prices)
       .def_rw("gains", &PyProgress::gains)
       .def_rw("draw", &PyProgress::draw);
-  nb::class_<DrawState>(m, "DrawState", "What a continued fit must know to draw features as one long fit would.")
+  nb::class_<DrawState>(m, "DrawState", "The state of the draw of features, for a continued fit.")
       .def(nb::init<>())
       .def_rw("iterations", &DrawState::iterations)
       .def_rw("last_look", &DrawState::last_look)
@@ -115,10 +115,7 @@ NumpyVector<std::int64_t> py_rows_to_sample(const BinnedMatrix& X, const Doubles
   }));
 }
 
-}  // namespace
-
-void bind_boosting(nb::module_& m) {
-  bind_params(m);
+void bind_boosted(nb::module_& m) {
   nb::enum_<Ending>(m, "Ending")
       .value("max_iter", Ending::max_iter)
       .value("converged", Ending::converged)
@@ -156,19 +153,26 @@ void bind_boosting(nb::module_& m) {
       .def_prop_ro("weight", node_array(&Tree::weight), fresh)
       .def_prop_ro("level_set", node_array(&Tree::level_set), fresh)
       .def_prop_ro("sets", node_array(&Tree::sets), fresh);
+}
+
+int py_best_iteration(const Doubles& validation_losses, double tol) {
+  BestIteration best;
+  for (int i = 0; double loss : span_of<double>(validation_losses)) best.judge(loss, i++, tol);
+  return best.iteration;
+}
+
+}  // namespace
+
+void bind_boosting(nb::module_& m) {
+  bind_params(m);
+  bind_boosted(m);
   m.def("boost", &py_boost, "engine"_a, "rules"_a, "budget"_a, "params"_a, "progress"_a, "observer"_a.none(),
         "threads"_a, "Boost trees on an engine; the whole loop runs without Python.");
-  m.def(
-      "best_iteration",
-      [](const Doubles& validation_losses, double tol) {
-        BestIteration best;
-        for (int i = 0; double loss : span_of<double>(validation_losses)) best.judge(loss, i++, tol);
-        return best.iteration;
-      },
-      "validation_losses"_a, "tol"_a, "The iteration that early stopping keeps.");
+  m.def("best_iteration", &py_best_iteration, "validation_losses"_a, "tol"_a,
+        "The iteration that early stopping keeps.");
   m.def(
       "rows_to_sample", &py_rows_to_sample, "X"_a, "g"_a, "seed"_a, "threads"_a,
-      "The rows that a fit with screening=\"auto\" draws, given the first gradients, in the order in which it looks at "
+      "The rows that a fit with screening=\"auto\" draws, given the first gradients, in the order in which it searches "
       "them.");
 }
 

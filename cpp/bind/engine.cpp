@@ -202,7 +202,7 @@ void bind_steps(nb::class_<PyCpuEngine>& c) {
 }  // namespace
 
 void bind_engine(nb::module_& m) {
-  nb::class_<PyCpuEngine> engine(m, "CpuEngine", "Computes all that is as long as the table, on this machine's cores.");
+  nb::class_<PyCpuEngine> engine(m, "CpuEngine", "Computes everything that has one entry per row, on the CPU.");
   engine.def("__init__", &make, "X"_a, "y"_a, "weights"_a.none(), "raw"_a.none(), "X_val"_a.none(), "y_val"_a.none(),
              "weights_val"_a.none(), "raw_val"_a.none(), "loss"_a, "loss_parameter"_a, "outputs"_a,
              "min_samples_leaf"_a, "seed"_a, "threads"_a, "part"_a.none() = nb::none(), nb::keep_alive<1, 2>(),

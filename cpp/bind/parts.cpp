@@ -23,10 +23,10 @@ std::vector<nb::bytes> gather(ThreadPart& part, const nb::bytes& own) {
 }  // namespace
 
 void bind_parts(nb::module_& m) {
-  nb::class_<ThreadPart>(m, "ThreadPart", "A part of a table, and its way to the others.")
+  nb::class_<ThreadPart>(m, "ThreadPart", "One part of a table, connected with the others.")
       .def_prop_ro("part", &ThreadPart::part)
       .def_prop_ro("parts", &ThreadPart::parts)
-      .def("leave", &ThreadPart::leave, "Let the other parts go: they stop with an error.")
+      .def("leave", &ThreadPart::leave, "Leave: all other parts stop with an error.")
       .def(
           "sum",
           [](ThreadPart& part, const nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>& values) {
@@ -34,9 +34,8 @@ void bind_parts(nb::module_& m) {
             part.sum({values.data(), values.size()}, "what Python sums");
           },
           "values"_a, "Replace whole numbers by their sums over all parts.")
-      .def("gather", &gather, "own"_a, "What each part gave, in order.");
-  m.def("thread_parts", &thread_parts, "parts"_a,
-        "Parts of a table in threads of this process, which add up together.");
+      .def("gather", &gather, "own"_a, "The bytes of each part, in the order of parts.");
+  m.def("thread_parts", &thread_parts, "parts"_a, "Parts of a table in threads of this process.");
 }
 
 }  // namespace frugal

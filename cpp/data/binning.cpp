@@ -36,8 +36,8 @@ inline std::uint8_t bin_of(double v, const double* cuts, size_t count) {
 
 constexpr Bin kNoUsualBin = 0xFFFF;
 
-// A column is made sparse if at most one row in so many is not in its usual bin; columns of two bins have a share of
-// their own.
+// A column is made sparse if at most this share of the rows (as one row in N) is not in its usual bin. The share is
+// smaller for columns of two bins if most columns have two.
 class SparseShares {
  public:
   explicit SparseShares(const BinnedMatrix& X) : X_(X) {

@@ -17,8 +17,8 @@ struct Lanes {
   std::vector<size_t> columns;              // the table's column at each place
   std::vector<const std::uint8_t*> groups;  // the bins of each group
   size_t in_group = kLanes;                 // columns of a group: eight, or one
-  // For groups in which all columns have two bins: one byte per row, with one bit for each column. nullptr for other
-  // groups; an empty list if there are no such groups.
+  // For groups in which all columns have at most two bins: one byte per row, with one bit for each column. nullptr for
+  // other groups; an empty list if there are no such groups.
   std::vector<const std::uint8_t*> folded;
 
   size_t places() const { return columns.size(); }

@@ -36,7 +36,7 @@ class PriceRule {
   std::vector<double> prices_;
 };
 
-// A price for each feature; buying f multiplies the price of every feature in neighbours.of(f) by the factor.
+// A price for each feature; buying f multiplies the price of every feature in neighbours.of(f) by `factor`.
 // At most `most` features may be bought.
 class FeaturePrices final : public PriceRule {
  public:

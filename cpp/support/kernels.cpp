@@ -52,7 +52,7 @@ inline void fill_prefix(const ScanTask& t, std::int64_t g, std::int64_t w, Prefi
 }
 
 // Sums of heavier nodes may not fit a double. If they are rounded before they cancel, a gain of zero may look positive.
-constexpr std::int64_t kExactWeight = std::int64_t{1} << 27;  // times gradients of 2^26: 2^53
+constexpr std::int64_t kExactWeight = std::int64_t{1} << 27;  // times gradients up to 2^26: sums up to 2^53 are exact
 
 // The same gain as in best_rounded_bin(), from exact products that are rounded once.
 inline double exact_gain(const ScanTask& t, std::int64_t gl, std::int64_t wl) {

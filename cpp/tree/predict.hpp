@@ -11,7 +11,7 @@
 
 namespace frugal {
 
-// A read-only view of an ensemble's arrays, whoever owns them.
+// A read-only view of an ensemble's arrays.
 struct EnsembleView {
   std::span<const double> start;
   std::span<const std::int64_t> tree_begin;

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 class ThreadPart:
-    """A part of a table, and its way to the others."""
+    """One part of a table, connected with the others."""
 
     @property
     def part(self) -> int: ...
@@ -18,16 +18,16 @@ class ThreadPart:
     def parts(self) -> int: ...
 
     def leave(self) -> None:
-        """Let the other parts go: they stop with an error."""
+        """Leave: all other parts stop with an error."""
 
     def sum(self, values: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')]) -> None:
         """Replace whole numbers by their sums over all parts."""
 
     def gather(self, own: bytes) -> list[bytes]:
-        """What each part gave, in order."""
+        """The bytes of each part, in the order of parts."""
 
 def thread_parts(parts: int) -> list[ThreadPart]:
-    """Parts of a table in threads of this process, which add up together."""
+    """Parts of a table in threads of this process."""
 
 class Source:
     @property
@@ -148,7 +148,7 @@ def buy_all(rules: Sequence[PriceRule], features: Annotated[NDArray[numpy.int32]
     """
 
 class CpuEngine:
-    """Computes all that is as long as the table, on this machine's cores."""
+    """Computes everything that has one entry per row, on the CPU."""
 
     def __init__(self, X: BinnedMatrix, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, raw: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, X_val: BinnedMatrix | None, y_val: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, weights_val: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, raw_val: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, loss: object, loss_parameter: float, outputs: int, min_samples_leaf: float, seed: int, threads: int, part: ThreadPart | None = None) -> None: ...
 
@@ -374,7 +374,7 @@ class Progress:
     def draw(self, arg: DrawState, /) -> None: ...
 
 class DrawState:
-    """What a continued fit must know to draw features as one long fit would."""
+    """The state of the draw of features, for a continued fit."""
 
     def __init__(self) -> None: ...
 
@@ -502,7 +502,7 @@ def best_iteration(validation_losses: Annotated[NDArray[numpy.float64], dict(sha
 
 def rows_to_sample(X: BinnedMatrix, g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int, threads: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
     """
-    The rows that a fit with screening="auto" draws, given the first gradients, in the order in which it looks at them.
+    The rows that a fit with screening="auto" draws, given the first gradients, in the order in which it searches them.
     """
 
 class Trees:

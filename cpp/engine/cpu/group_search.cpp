@@ -258,8 +258,8 @@ void GroupSearch::search_pieces(std::span<const GroupPiece> pieces, OrderedRows&
   }
 }
 
-// The first parts of all pieces come first, in one stretch of memory: the other parts, and those of other parts of the
-// table, are added to them.
+// The first parts of all pieces come first, in one contiguous piece of memory: all others are added to them, and they
+// are summed over the parts of the table in one message.
 GroupSearch::PieceParts GroupSearch::cut(std::span<const GroupPiece> pieces, OrderedRows& rows,
                                          Context& context) const {
   PieceParts out;
