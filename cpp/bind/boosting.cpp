@@ -1,4 +1,4 @@
-// The boosting loop in Python: what it is given, and what it leaves behind.
+// The boosting loop in Python: its arguments and its result.
 #include "grow/boosting.hpp"
 
 #include "bind/engine.hpp"
@@ -19,7 +19,7 @@ struct PyProgress {
   }
 };
 
-// On the engine of this machine, or on one written in Python.
+// Boosts on the CPU engine, or on one written in Python.
 Boosted py_boost(const nb::object& engine, const std::vector<const PriceRule*>& rules, double budget,
                  const Params& params, const PyProgress& from, std::optional<nb::callable> observer, int threads) {
   PyCpuEngine* local = nb::isinstance<PyCpuEngine>(engine) ? nb::cast<PyCpuEngine*>(engine) : nullptr;
@@ -48,23 +48,22 @@ Boosted py_boost(const nb::object& engine, const std::vector<const PriceRule*>& 
   }
 }
 
-template <class T, class Get>
-auto column_of(const Get& get) {
-  return [get](const Boosted& b) {
-    std::vector<T> out;
-    for (const auto& item : get.list(b)) out.push_back(static_cast<T>(get.field(item)));
+// One field of every record or purchase, as an array; counts and features as 32-bit numbers.
+template <class T, class Item>
+auto column_of(std::vector<Item> Boosted::* items, T Item::* member) {
+  using Stored = std::conditional_t<std::is_same_v<T, size_t>, std::int32_t, T>;
+  return [items, member](const Boosted& b) {
+    std::vector<Stored> out;
+    for (const Item& item : b.*items) {
+      if constexpr (std::is_same_v<T, Stored>) {
+        out.push_back(item.*member);
+      } else {
+        out.push_back(narrow<Stored>(item.*member));
+      }
+    }
     return to_numpy(std::move(out));
   };
 }
-
-// One field of every record or purchase, as an array.
-template <class T, class Item>
-struct Field {
-  std::vector<Item> Boosted::* items;
-  T Item::* member;
-  const std::vector<Item>& list(const Boosted& b) const { return b.*items; }
-  T field(const Item& item) const { return item.*member; }
-};
 
 template <class T>
 auto node_array(std::vector<T> Tree::* member) {
@@ -94,7 +93,7 @@ void bind_params(nb::module_& m) {
       .def_rw("prices", &PyProgress::prices)
       .def_rw("gains", &PyProgress::gains)
       .def_rw("draw", &PyProgress::draw);
-  nb::class_<DrawState>(m, "DrawState", "What a continued fit must know to draw features as one long fit would.")
+  nb::class_<DrawState>(m, "DrawState", "The state of the draw of features, for a continued fit.")
       .def(nb::init<>())
       .def_rw("iterations", &DrawState::iterations)
       .def_rw("last_look", &DrawState::last_look)
@@ -105,28 +104,24 @@ void bind_params(nb::module_& m) {
           [](DrawState& d, const Doubles& gains) { d.gains = vector_of(gains); }, nb::rv_policy::automatic);
 }
 
-// Asked for by tests only: a fit draws its own.
+// For tests only; a fit draws its own sample.
 NumpyVector<std::int64_t> py_rows_to_sample(const BinnedMatrix& X, const Doubles& g, std::uint64_t seed, int threads) {
   if (g.size() != X.rows()) throw std::invalid_argument("X and g differ in length.");
   return to_numpy(without_lock(threads, [&](Context& context) {
     GridGradients first;
     first.set(span_of<double>(g), -1.0, Weights::from({}, g.size(), false), context);
-    return rows_to_sample(X, first, seed, context);
+    const std::vector<Row> rows = rows_to_sample(X, first, seed, context);
+    return std::vector<std::int64_t>(rows.begin(), rows.end());
   }));
 }
 
-}  // namespace
-
-void bind_boosting(nb::module_& m) {
-  bind_params(m);
+void bind_boosted(nb::module_& m) {
   nb::enum_<Ending>(m, "Ending")
       .value("max_iter", Ending::max_iter)
       .value("converged", Ending::converged)
       .value("early_stopping", Ending::early_stopping);
-  using Records = std::vector<Record> Boosted::*;
-  using Purchases = std::vector<Purchase> Boosted::*;
-  constexpr Records records = &Boosted::records;
-  constexpr Purchases purchases = &Boosted::purchases;
+  constexpr auto records = &Boosted::records;
+  constexpr auto purchases = &Boosted::purchases;
   constexpr auto fresh = nb::rv_policy::automatic;  // each array is a copy that Python owns
   nb::class_<Boosted>(m, "Boosted")
       .def_ro("impurity", &Boosted::impurity)
@@ -136,14 +131,13 @@ void bind_boosting(nb::module_& m) {
       .def_ro("best_iteration", &Boosted::best_iteration)
       .def_ro("ending", &Boosted::ending)
       .def_ro("draw", &Boosted::draw)
-      .def_prop_ro("train_loss", column_of<double>(Field<double, Record>{records, &Record::train_loss}), fresh)
-      .def_prop_ro("validation_loss", column_of<double>(Field<double, Record>{records, &Record::validation_loss}),
-                   fresh)
-      .def_prop_ro("features", column_of<int>(Field<int, Record>{records, &Record::features}), fresh)
-      .def_prop_ro("cost", column_of<double>(Field<double, Record>{records, &Record::cost}), fresh)
-      .def_prop_ro("bought", column_of<std::int32_t>(Field<size_t, Purchase>{purchases, &Purchase::feature}), fresh)
-      .def_prop_ro("bought_price", column_of<double>(Field<double, Purchase>{purchases, &Purchase::price}), fresh)
-      .def_prop_ro("bought_gain", column_of<double>(Field<double, Purchase>{purchases, &Purchase::gain}), fresh)
+      .def_prop_ro("train_loss", column_of(records, &Record::train_loss), fresh)
+      .def_prop_ro("validation_loss", column_of(records, &Record::validation_loss), fresh)
+      .def_prop_ro("features", column_of(records, &Record::features), fresh)
+      .def_prop_ro("cost", column_of(records, &Record::cost), fresh)
+      .def_prop_ro("bought", column_of(purchases, &Purchase::feature), fresh)
+      .def_prop_ro("bought_price", column_of(purchases, &Purchase::price), fresh)
+      .def_prop_ro("bought_gain", column_of(purchases, &Purchase::gain), fresh)
       .def_prop_ro(
           "bought_iteration", [](const Boosted& b) { return to_numpy(b.purchase_iterations); }, fresh)
       .def_prop_ro(
@@ -159,20 +153,26 @@ void bind_boosting(nb::module_& m) {
       .def_prop_ro("weight", node_array(&Tree::weight), fresh)
       .def_prop_ro("level_set", node_array(&Tree::level_set), fresh)
       .def_prop_ro("sets", node_array(&Tree::sets), fresh);
+}
+
+int py_best_iteration(const Doubles& validation_losses, double tol) {
+  BestIteration best;
+  for (int i = 0; double loss : span_of<double>(validation_losses)) best.judge(loss, i++, tol);
+  return best.iteration;
+}
+
+}  // namespace
+
+void bind_boosting(nb::module_& m) {
+  bind_params(m);
+  bind_boosted(m);
   m.def("boost", &py_boost, "engine"_a, "rules"_a, "budget"_a, "params"_a, "progress"_a, "observer"_a.none(),
         "threads"_a, "Boost trees on an engine; the whole loop runs without Python.");
-  m.def(
-      "best_iteration",
-      [](const Doubles& validation_losses, double tol) {
-        BestIteration best;
-        for (size_t i = 0; i < validation_losses.size(); ++i)
-          best.judge(validation_losses.data()[i], static_cast<int>(i), tol);
-        return best.iteration;
-      },
-      "validation_losses"_a, "tol"_a, "The iteration that early stopping keeps.");
+  m.def("best_iteration", &py_best_iteration, "validation_losses"_a, "tol"_a,
+        "The iteration that early stopping keeps.");
   m.def(
       "rows_to_sample", &py_rows_to_sample, "X"_a, "g"_a, "seed"_a, "threads"_a,
-      "The rows that a fit with screening=\"auto\" draws, given the first gradients, in the order in which it looks at "
+      "The rows that a fit with screening=\"auto\" draws, given the first gradients, in the order in which it searches "
       "them.");
 }
 

@@ -1,4 +1,4 @@
-// What crosses the border of engines, as plain Python: tuples, lists and whole numbers of any size.
+// The engine's arguments and results as plain Python: tuples, lists and whole numbers of any size.
 #pragma once
 
 #include <cstring>
@@ -8,14 +8,14 @@
 
 namespace frugal {
 
-inline nb::object to_python(Wide v) {
+inline nb::object to_python(Int128 v) {
   const nb::bytes raw(reinterpret_cast<const char*>(&v), sizeof v);
   return nb::module_::import_("builtins").attr("int").attr("from_bytes")(raw, "little", "signed"_a = true);
 }
 
-inline Wide wide_from(const nb::object& v) {
-  const auto raw = nb::cast<nb::bytes>(v.attr("to_bytes")(sizeof(Wide), "little", "signed"_a = true));
-  Wide out;
+inline Int128 wide_from(const nb::object& v) {
+  const auto raw = nb::cast<nb::bytes>(v.attr("to_bytes")(sizeof(Int128), "little", "signed"_a = true));
+  Int128 out;
   std::memcpy(&out, raw.c_str(), sizeof out);
   return out;
 }
@@ -32,7 +32,7 @@ nb::list to_list(std::span<const T> values) {
   return out;
 }
 
-// Numbers of the nodes that are wanted.
+// The numbers of the nodes whose flags are set.
 inline nb::list numbers_of(std::span<const std::uint8_t> wanted) {
   nb::list out;
   for (size_t i = 0; i < wanted.size(); ++i)
@@ -58,20 +58,20 @@ inline NodeSums sums_from(const nb::handle& v) {
 
 // (gain, bin, side of missing values, reach)
 inline nb::object to_python(const ColumnSplit& s) {
-  return nb::make_tuple(s.gain, int{s.bin}, static_cast<int>(s.missing), double{s.reach});
+  return nb::make_tuple(s.gain, s.bin, static_cast<int>(s.missing), s.reach);
 }
 
 inline ColumnSplit split_from(const nb::handle& v) {
-  return {nb::cast<double>(v[0]), nb::cast<std::uint16_t>(v[1]), static_cast<MissingSide>(nb::cast<int>(v[2])),
+  return {nb::cast<double>(v[0]), nb::cast<Bin>(v[1]), static_cast<MissingSide>(nb::cast<int>(v[2])),
           nb::cast<float>(v[3])};
 }
 
-// (node, column, whether each bin goes left, that of missing values last)
-inline nb::object to_python(const SplitRule& rule, int bins) {
+// (node, column, whether each bin goes left; that of missing values is last)
+inline nb::object to_python(const SplitRule& rule, size_t bins) {
   nb::list left;
-  for (int b = 0; b <= bins; ++b) {
+  for (size_t b = 0; b <= bins; ++b) {
     const bool by_threshold = b < bins ? b <= rule.bin : rule.missing_left;
-    left.append(rule.listed ? rule.goes_left[static_cast<size_t>(b)] : by_threshold);
+    left.append(rule.listed ? rule.goes_left[b] : by_threshold);
   }
   return nb::make_tuple(rule.node, rule.column, left);
 }
@@ -87,14 +87,14 @@ inline SplitRule rule_from(const nb::handle& v) {
   return rule;
 }
 
-// (bins, missing, categorical, sparse, weight listed, place)
+// (bins, missing, categorical, sparse, listed weight, place)
 inline nb::object to_python(const ColumnFacts& c) {
   return nb::make_tuple(c.bins, c.missing, c.categorical, c.sparse, c.listed_weight,
                         c.place == kNone ? nb::none() : nb::cast(c.place));
 }
 
 inline ColumnFacts column_from(const nb::handle& v) {
-  return {nb::cast<int>(v[0]),  nb::cast<bool>(v[1]),         nb::cast<bool>(v[2]),
+  return {nb::cast<Bin>(v[0]),  nb::cast<bool>(v[1]),         nb::cast<bool>(v[2]),
           nb::cast<bool>(v[3]), nb::cast<std::int64_t>(v[4]), v[5].is_none() ? kNone : nb::cast<size_t>(v[5])};
 }
 

@@ -1,7 +1,8 @@
-// The engine of this machine in Python: boosting runs on it, and tests hold each of its steps to plain twins.
+// The CPU engine in Python: boosting runs on it, and tests compare each of its steps with a plain engine.
 #include "bind/engine.hpp"
 
 #include "bind/codec.hpp"
+#include "support/mask.hpp"
 
 namespace frugal {
 
@@ -16,9 +17,7 @@ PySample::PySample(const BinnedMatrix& binned, const Doubles& target, const std:
 
 PyCpuEngine::PyCpuEngine(const Rows& train, const std::optional<Rows>& validation, std::unique_ptr<Loss> loss,
                          const EngineOptions& options, int threads, std::shared_ptr<ThreadPart> part)
-    : part_(std::move(part)),
-      context_(threads, pressed_stop, part_ ? static_cast<Together&>(*part_) : alone()),
-      loss_(std::move(loss)) {
+    : part_(std::move(part)), context_(threads, pressed_stop, together_of(part_)), loss_(std::move(loss)) {
   RawPredictions before;
   if (train.raw) before.train = vector_of(*train.raw);
   if (validation && validation->raw) before.validation = vector_of(*validation->raw);
@@ -119,9 +118,9 @@ nb::object best_split(PyCpuEngine& self, size_t node, size_t column) {
     self.engine().search_sparse({&column, 1}, mask_of({&node, 1}, self.level_size), splits);
     return to_python(splits[node]);
   }
-  Piece piece{node, place / 8, static_cast<std::uint8_t>(1u << (place % 8))};
+  Piece piece{node, place / kByteBits, bit_of(place)};
   self.engine().search(Pool::all, {&piece, 1});
-  return to_python(piece.splits[place % 8]);
+  return to_python(piece.splits[place % kByteBits]);
 }
 
 nb::tuple moved(PyCpuEngine& self, const std::vector<double>& full, const std::vector<double>& step) {
@@ -145,7 +144,7 @@ nb::list leaf_sums(PyCpuEngine& self, size_t output) {
 
 nb::list listed(PyCpuEngine& self, size_t output, const Numbers& columns) {
   nb::list out;
-  for (const Listed& s : self.engine().listed(output, columns)) out.append(nb::make_tuple(s.weight, s.squares));
+  for (const ListedSums& s : self.engine().listed(output, columns)) out.append(nb::make_tuple(s.weight, s.squares));
   return out;
 }
 
@@ -154,7 +153,7 @@ void begin_trees(PyCpuEngine& self) {
   self.engine().begin_trees();
 }
 
-// The steps by themselves, under the names that an engine written in Python has.
+// The single steps, under the names that an engine written in Python has.
 void bind_steps(nb::class_<PyCpuEngine>& c) {
   c.def("table", &table_of)
       .def("outputs", [](PyCpuEngine& self) { return self.engine().outputs(); })
@@ -203,7 +202,7 @@ void bind_steps(nb::class_<PyCpuEngine>& c) {
 }  // namespace
 
 void bind_engine(nb::module_& m) {
-  nb::class_<PyCpuEngine> engine(m, "CpuEngine", "Computes all that is as long as the table, on this machine's cores.");
+  nb::class_<PyCpuEngine> engine(m, "CpuEngine", "Computes everything that has one entry per row, on the CPU.");
   engine.def("__init__", &make, "X"_a, "y"_a, "weights"_a.none(), "raw"_a.none(), "X_val"_a.none(), "y_val"_a.none(),
              "weights_val"_a.none(), "raw_val"_a.none(), "loss"_a, "loss_parameter"_a, "outputs"_a,
              "min_samples_leaf"_a, "seed"_a, "threads"_a, "part"_a.none() = nb::none(), nb::keep_alive<1, 2>(),

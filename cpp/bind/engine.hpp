@@ -1,4 +1,4 @@
-// Engines as Python sees them.
+// Engines in Python.
 #pragma once
 
 #include "bind/python.hpp"
@@ -8,10 +8,10 @@
 
 namespace frugal {
 
-// An engine written in Python: any object with the methods of the border. Tests have one that is plain and slow.
+// An engine written in Python: any object with the methods of Engine. The tests have a plain and slow one.
 std::unique_ptr<Engine> python_engine(nb::object object);
 
-// A table with its target and weights, held in one place.
+// A table with its target and weights.
 struct PySample {
   const BinnedMatrix& X;
   Doubles y;
@@ -20,21 +20,21 @@ struct PySample {
   Sample sample() const { return {X, {span_of<double>(y), &weights}}; }
 };
 
-// The engine of this machine with all that it works on.
+// The CPU engine with everything that it refers to.
 class PyCpuEngine {
  public:
   struct Rows {
     const BinnedMatrix& X;
     Doubles y;
-    std::optional<Doubles> weights, raw;  // raw: predictions to go on from, output after output
+    std::optional<Doubles> weights, raw;  // raw: predictions to continue from, output after output
   };
   PyCpuEngine(const Rows& train, const std::optional<Rows>& validation, std::unique_ptr<Loss> loss,
               const EngineOptions& options, int threads, std::shared_ptr<ThreadPart> part);
 
   Engine& engine() { return *engine_; }
-  size_t level_size = 0;  // nodes, where Python grows the trees
+  size_t level_size = 0;  // number of nodes, when Python grows the trees
   Context& context() { return context_; }
-  // Other parts of the table need not wait for this one any more.
+  // Stops the other parts of the table.
   void leave() {
     if (part_) part_->leave();
   }

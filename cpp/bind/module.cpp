@@ -1,11 +1,11 @@
-// The module that Python imports. Each noun has a door of its own; no algorithm lives in any of them.
+// The module that Python imports. Each noun is bound in a file of its own; none of them contains an algorithm.
 #include "bind/python.hpp"
 #include "support/kernels.hpp"
 
 NB_MODULE(_core, m) {
   using namespace frugal;
   m.doc() = "The compiled core of frugalboost.";
-  nb::set_leak_warnings(false);  // a traceback that lives until exit is the user's business, not a leak
+  nb::set_leak_warnings(false);  // a traceback that lives until exit would be reported as a leak
   bind_parts(m);
   bind_tables(m);
   bind_prices(m);

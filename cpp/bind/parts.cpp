@@ -1,4 +1,4 @@
-// Parts of a table in Python, which add up together.
+// The parts of a table in Python.
 #include <cstring>
 
 #include "bind/python.hpp"
@@ -8,7 +8,7 @@ namespace {
 
 std::vector<nb::bytes> gather(ThreadPart& part, const nb::bytes& own) {
   std::vector<std::int64_t> words(1 + (own.size() + 7) / 8);
-  words[0] = static_cast<std::int64_t>(own.size());
+  words[0] = narrow<std::int64_t>(own.size());
   if (own.size() > 0) std::memcpy(words.data() + 1, own.c_str(), own.size());
   std::vector<std::vector<std::int64_t>> all;
   {
@@ -23,10 +23,10 @@ std::vector<nb::bytes> gather(ThreadPart& part, const nb::bytes& own) {
 }  // namespace
 
 void bind_parts(nb::module_& m) {
-  nb::class_<ThreadPart>(m, "ThreadPart", "A part of a table, and its way to the others.")
+  nb::class_<ThreadPart>(m, "ThreadPart", "One part of a table, connected with the others.")
       .def_prop_ro("part", &ThreadPart::part)
       .def_prop_ro("parts", &ThreadPart::parts)
-      .def("leave", &ThreadPart::leave, "Let the other parts go: they stop with an error.")
+      .def("leave", &ThreadPart::leave, "Leave: all other parts stop with an error.")
       .def(
           "sum",
           [](ThreadPart& part, const nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>& values) {
@@ -34,9 +34,8 @@ void bind_parts(nb::module_& m) {
             part.sum({values.data(), values.size()}, "what Python sums");
           },
           "values"_a, "Replace whole numbers by their sums over all parts.")
-      .def("gather", &gather, "own"_a, "What each part gave, in order.");
-  m.def("thread_parts", &thread_parts, "parts"_a,
-        "Parts of a table in threads of this process, which add up together.");
+      .def("gather", &gather, "own"_a, "The bytes of each part, in the order of parts.");
+  m.def("thread_parts", &thread_parts, "parts"_a, "Parts of a table in threads of this process.");
 }
 
 }  // namespace frugal

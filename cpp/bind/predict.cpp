@@ -1,4 +1,4 @@
-// Predictions in Python, and what is found by walking through trees.
+// Predictions and other walks through trees in Python.
 #include "tree/predict.hpp"
 
 #include "bind/python.hpp"
@@ -9,7 +9,7 @@
 namespace frugal {
 namespace {
 
-// An ensemble's arrays, which stay numpy's.
+// An ensemble's arrays, owned by numpy.
 struct PyTrees {
   Doubles start;
   Longs tree_begin;
@@ -19,71 +19,69 @@ struct PyTrees {
   Ints level_set;
   Flags sets;
 
-  // Checked for a table of so many features, of which trees up to `last` are wanted.
+  // The trees, checked for a table with this many features. Throws if there are fewer than `last` trees.
   EnsembleView view(size_t features, size_t last = 0) const {
     EnsembleView v{span_of<double>(start),      span_of<std::int64_t>(tree_begin),   span_of<std::int32_t>(feature),
                    span_of<std::int32_t>(left), span_of<std::uint8_t>(missing_left), span_of<double>(threshold),
                    span_of<double>(value),      span_of<std::int32_t>(level_set),    span_of<std::uint8_t>(sets)};
     v.check(features);
-    if (last > v.trees()) throw std::invalid_argument("There are not so many trees.");
+    if (last > v.trees()) throw std::invalid_argument("There are fewer trees.");
     return v;
   }
 };
 
-void bind_walks(nb::module_& m) {
-  m.def(
-      "add_trees",
-      [](const PyTrees& trees, const Source& X, size_t first, size_t last, RawMatrix raw, int threads) {
-        const EnsembleView view = trees.view(X.columns(), last);
-        if (first > last) throw std::invalid_argument("There are not so many trees.");
-        if (raw.shape(0) != view.outputs() || raw.shape(1) != X.rows())
-          throw std::invalid_argument("raw must have one row per output and one column per row of X.");
-        without_lock(threads, [&](Context& context) {
-          add_trees(view, X, first, last, raw.data(), context);
-          return 0;
-        });
-      },
-      "trees"_a, "X"_a, "first"_a, "last"_a, "raw"_a, "threads"_a, "Add trees [first, last) to raw, in place.");
-  m.def(
-      "path_prices",
-      [](const PyTrees& trees, const Source& X, const std::vector<const PriceRule*>& rules, const Ints& bought,
-         const Doubles& paid, size_t last, int threads) {
-        const EnsembleView view = trees.view(X.columns(), last);
-        if (bought.size() != paid.size()) throw std::invalid_argument("One price per purchase is needed.");
-        for (const PriceRule* rule : rules)
-          if (rule->prices().size() != X.columns()) throw std::invalid_argument("One price per column is needed.");
-        std::vector<Purchase> purchases;
-        for (size_t i = 0; i < bought.size(); ++i) {
-          const auto feature = static_cast<size_t>(bought.data()[i]);  // a negative one becomes too large
-          if (feature >= X.columns()) throw std::invalid_argument("A feature that does not exist was bought.");
-          purchases.push_back({feature, paid.data()[i], 0.0});
-        }
-        PathPrices found = without_lock(
-            threads, [&](Context& context) { return path_prices(view, X, rules, purchases, last, context); });
-        return std::tuple(to_numpy(std::move(found.rows)), to_numpy(std::move(found.iterations)));
-      },
-      "trees"_a, "X"_a, "rules"_a, "bought"_a, "paid"_a, "last"_a, "threads"_a,
-      "Price of what each row's paths look at: for each row, and the mean after each iteration.");
-  m.def(
-      "losses_without",
-      [](const PyTrees& trees, const Doubles& weight, const Source& X, const Doubles& y,
-         const std::optional<Doubles>& weights, const Doubles& fitted_y, const std::optional<Doubles>& fitted_weights,
-         nb::object loss, double loss_parameter, const Longs& hidden_begin, const Ints& hidden, size_t last,
-         int threads) {
-        const EnsembleView view = trees.view(X.columns(), last);
-        if (weight.size() != view.value.size() || y.size() != X.rows())
-          throw std::invalid_argument("Model, rows and targets do not fit together.");
-        const PyTarget target(y, weights), fitted(fitted_y, fitted_weights);
-        const Lists lists = lists_of(hidden_begin, hidden, hidden_begin.size() - 1, X.columns());
-        std::unique_ptr<Loss> chosen = loss_of(loss, view.outputs(), loss_parameter);
-        return to_numpy(without_lock(threads, [&](Context& context) {
-          chosen->start(fitted.sample, context);  // some losses find their parameter from the rows they are fitted on
-          return losses_without(view, span_of<double>(weight), X, target.sample, *chosen, lists, last, context);
-        }));
-      },
-      "trees"_a, "weight"_a, "X"_a, "y"_a, "weights"_a.none(), "fitted_y"_a, "fitted_weights"_a.none(), "loss"_a,
-      "loss_parameter"_a, "hidden_begin"_a, "hidden"_a, "last"_a, "threads"_a,
-      "Mean loss as the model is, and with each list of features hidden from it.");
+void py_add_trees(const PyTrees& trees, const Source& X, size_t first, size_t last, RawMatrix raw, int threads) {
+  const EnsembleView view = trees.view(X.columns(), last);
+  if (first > last) throw std::invalid_argument("There are fewer trees.");
+  if (raw.shape(0) != view.outputs() || raw.shape(1) != X.rows())
+    throw std::invalid_argument("raw must have one row per output and one column per row of X.");
+  without_lock(threads, [&](Context& context) { add_trees(view, X, first, last, raw.data(), context); });
+}
+
+auto py_path_prices(const PyTrees& trees, const Source& X, const std::vector<const PriceRule*>& rules,
+                    const Ints& bought, const Doubles& paid, size_t last, int threads) {
+  const EnsembleView view = trees.view(X.columns(), last);
+  if (bought.size() != paid.size()) throw std::invalid_argument("One price per purchase is needed.");
+  for (const PriceRule* rule : rules)
+    if (rule->prices().size() != X.columns()) throw std::invalid_argument("One price per column is needed.");
+  std::vector<Purchase> purchases;
+  for (size_t i = 0; i < bought.size(); ++i) {
+    const std::int32_t feature = bought.data()[i];
+    if (feature < 0 || index(feature) >= X.columns())
+      throw std::invalid_argument("A feature that does not exist was bought.");
+    purchases.push_back({index(feature), paid.data()[i], 0.0});
+  }
+  PathPrices found =
+      without_lock(threads, [&](Context& context) { return path_prices(view, X, rules, purchases, last, context); });
+  return std::tuple(to_numpy(std::move(found.rows)), to_numpy(std::move(found.iterations)));
+}
+
+auto py_losses_without(const PyTrees& trees, const Doubles& weight, const Source& X, const Doubles& y,
+                       const std::optional<Doubles>& weights, const Doubles& fitted_y,
+                       const std::optional<Doubles>& fitted_weights, nb::object loss, double loss_parameter,
+                       const Longs& hidden_begin, const Ints& hidden, size_t last, int threads) {
+  const EnsembleView view = trees.view(X.columns(), last);
+  if (weight.size() != view.value.size() || y.size() != X.rows())
+    throw std::invalid_argument("Model, rows and targets do not fit together.");
+  const PyTarget target(y, weights), fitted(fitted_y, fitted_weights);
+  const Lists lists = lists_of(hidden_begin, hidden, hidden_begin.size() - 1, X.columns());
+  std::unique_ptr<Loss> chosen = loss_of(loss, view.outputs(), loss_parameter);
+  return to_numpy(without_lock(threads, [&](Context& context) {
+    chosen->start(fitted.sample, context);  // some losses find their parameter from the rows they are fitted on
+    return losses_without(view, span_of<double>(weight), X, target.sample, *chosen, lists, last, context);
+  }));
+}
+
+double mean_loss(const RawMatrix& raw, const Doubles& y, const std::optional<Doubles>& weights, const Doubles& fitted_y,
+                 const std::optional<Doubles>& fitted_weights, nb::object loss, double loss_parameter, int threads) {
+  if (raw.shape(1) != y.size()) throw std::invalid_argument("raw and y differ in length.");
+  const PyTarget target(y, weights);
+  const PyTarget fitted(fitted_y, fitted_weights);
+  std::unique_ptr<Loss> chosen = loss_of(loss, raw.shape(0), loss_parameter);
+  return without_lock(threads, [&](Context& context) {
+    chosen->start(fitted.sample, context);  // some losses find their parameter from the rows they are fitted on
+    return chosen->mean(target.sample, raw.data(), context);
+  });
 }
 
 }  // namespace
@@ -101,22 +99,15 @@ void bind_predict(nb::module_& m) {
       .def(
           "check", [](const PyTrees& self, size_t features) { self.view(features); }, "features"_a,
           "Raise ValueError where the arrays do not describe trees.");
-  bind_walks(m);
-  m.def(
-      "mean_loss",
-      [](const RawMatrix& raw, const Doubles& y, const std::optional<Doubles>& weights, const Doubles& fitted_y,
-         const std::optional<Doubles>& fitted_weights, nb::object loss, double loss_parameter, int threads) {
-        if (raw.shape(1) != y.size()) throw std::invalid_argument("raw and y differ in length.");
-        const PyTarget target(y, weights);
-        const PyTarget fitted(fitted_y, fitted_weights);
-        std::unique_ptr<Loss> chosen = loss_of(loss, raw.shape(0), loss_parameter);
-        return without_lock(threads, [&](Context& context) {
-          chosen->start(fitted.sample, context);  // some losses find their parameter from the rows they are fitted on
-          return chosen->mean(target.sample, raw.data(), context);
-        });
-      },
-      "raw"_a, "y"_a, "weights"_a.none(), "fitted_y"_a, "fitted_weights"_a.none(), "loss"_a, "loss_parameter"_a,
-      "threads"_a, "Mean loss of raw predictions, one row per output.");
+  m.def("add_trees", &py_add_trees, "trees"_a, "X"_a, "first"_a, "last"_a, "raw"_a, "threads"_a,
+        "Add trees [first, last) to raw, in place.");
+  m.def("path_prices", &py_path_prices, "trees"_a, "X"_a, "rules"_a, "bought"_a, "paid"_a, "last"_a, "threads"_a,
+        "Cost of the features that each row's paths need: for each row, and the mean after each iteration.");
+  m.def("losses_without", &py_losses_without, "trees"_a, "weight"_a, "X"_a, "y"_a, "weights"_a.none(), "fitted_y"_a,
+        "fitted_weights"_a.none(), "loss"_a, "loss_parameter"_a, "hidden_begin"_a, "hidden"_a, "last"_a, "threads"_a,
+        "Mean loss with all features, and with each list of features hidden.");
+  m.def("mean_loss", &mean_loss, "raw"_a, "y"_a, "weights"_a.none(), "fitted_y"_a, "fitted_weights"_a.none(), "loss"_a,
+        "loss_parameter"_a, "threads"_a, "Mean loss of raw predictions, one row per output.");
   m.def(
       "exp",
       [](const Doubles& v) {

@@ -7,12 +7,12 @@
 namespace frugal {
 namespace {
 
-// Prices that a Python function sets anew after each purchase: phi(owned, last, prices) -> prices.
+// Prices that a Python function computes after each purchase: phi(owned, last, prices) -> prices.
 class CallablePrices final : public PriceRule {
  public:
   CallablePrices(std::vector<double> prices, nb::object phi) : PriceRule(std::move(prices)), phi_(std::move(phi)) {}
   CallablePrices(const CallablePrices& other) : PriceRule(other) {
-    nb::gil_scoped_acquire lock;  // counting references needs it, on whatever thread the copy is made
+    nb::gil_scoped_acquire lock;  // to count references; the copy may be made on any thread
     phi_ = other.phi_;
   }
   ~CallablePrices() override {
@@ -42,9 +42,9 @@ size_t checked(const BagPayer& payer, size_t feature) {
 Lists lists_of(const Longs& begin, const Ints& items, size_t size, size_t limit) {
   Lists lists{{begin.data(), begin.data() + begin.size()}, {items.data(), items.data() + items.size()}};
   bool fits = lists.begin.size() == size + 1 && lists.begin.front() == 0 &&
-              lists.begin.back() == static_cast<std::int64_t>(lists.items.size());
+              lists.begin.back() == lists.items.size();  // negative numbers become too large
   for (size_t i = 0; fits && i < size; ++i) fits = lists.begin[i] <= lists.begin[i + 1];
-  for (std::int32_t item : lists.items) fits = fits && item >= 0 && static_cast<size_t>(item) < limit;
+  for (std::uint32_t item : lists.items) fits = fits && item < limit;
   if (!fits) throw std::invalid_argument("The lists of a price rule do not fit together.");
   return lists;
 }
@@ -56,6 +56,66 @@ std::vector<std::unique_ptr<PriceRule>> copies_of(const std::vector<const PriceR
   return copies;
 }
 
+namespace {
+
+void make_feature_prices(FeaturePrices* self, const Doubles& prices, const Longs& begin, const Ints& neighbours,
+                         double factor, double most) {
+  const size_t n = prices.size();
+  new (self) FeaturePrices(vector_of(prices), lists_of(begin, neighbours, begin.size() > 1 ? n : 0, n), factor, most);
+}
+
+// The bags of every feature, at least one.
+Lists bags_of(const Longs& begin, const Ints& bags, size_t limit) {
+  if (begin.size() == 0) throw std::invalid_argument("Lists must say where each begins.");
+  Lists lists = lists_of(begin, bags, begin.size() - 1, limit);
+  for (size_t f = 0; f < lists.size(); ++f)
+    if (lists.of(f).empty()) throw std::invalid_argument("Every feature must be in a bag.");
+  return lists;
+}
+
+void make_bag_prices(BagPrices* self, const Longs& begin, const Ints& bags, const Doubles& bag_prices, double most,
+                     bool only_counts) {
+  new (self) BagPrices(bags_of(begin, bags, bag_prices.size()), vector_of(bag_prices), most, only_counts);
+}
+
+void make_bag_payer(BagPayer* self, const Longs& begin, const Ints& bags, const Doubles& bag_prices) {
+  new (self) BagPayer(bags_of(begin, bags, bag_prices.size()), vector_of(bag_prices));
+}
+
+void make_stage_prices(StagePrices* self, const Doubles& own, const Longs& stage_begin, const Ints& stages,
+                       const Doubles& stage_prices, const Longs& wait_begin, const Ints& waits_for,
+                       const Longs& cheaper_begin, const Ints& cheaper, const Doubles& factors) {
+  const size_t n = own.size(), m = stage_prices.size();
+  if (factors.size() != cheaper.size()) throw std::invalid_argument("One factor is needed for each item.");
+  new (self)
+      StagePrices(vector_of(own), lists_of(stage_begin, stages, n, m), vector_of(stage_prices),
+                  lists_of(wait_begin, waits_for, m, n), lists_of(cheaper_begin, cheaper, m, n), vector_of(factors));
+}
+
+void make_callable_prices(CallablePrices* self, const Doubles& prices, nb::callable phi) {
+  new (self) CallablePrices(vector_of(prices), phi);
+}
+
+auto py_buy_all(const std::vector<const PriceRule*>& rules, const Ints& features, double budget, bool cheapest_first) {
+  auto copies = copies_of(rules);
+  std::vector<size_t> wanted;
+  for (std::int32_t f : span_of<std::int32_t>(features)) {
+    for (const PriceRule* rule : rules)
+      if (f < 0 || index(f) >= rule->prices().size())
+        throw std::invalid_argument("A feature that does not exist can't be bought.");
+    wanted.push_back(index(f));
+  }
+  std::vector<std::int32_t> order;
+  std::vector<double> paid;
+  for (const Purchase& p : buy_all(std::move(copies), wanted, budget, cheapest_first)) {
+    order.push_back(narrow<std::int32_t>(p.feature));
+    paid.push_back(p.price);
+  }
+  return std::tuple(to_numpy(std::move(order)), to_numpy(std::move(paid)));
+}
+
+}  // namespace
+
 void bind_prices(nb::module_& m) {
   nb::class_<PriceRule>(m, "PriceRule")
       .def_prop_ro(
@@ -63,84 +123,24 @@ void bind_prices(nb::module_& m) {
           [](const PriceRule& r) { return to_numpy(std::vector<double>(r.prices().begin(), r.prices().end())); },
           nb::rv_policy::automatic, "Prices before anything is bought.");
   nb::class_<FeaturePrices, PriceRule>(m, "FeaturePrices")
-      .def(
-          "__init__",
-          [](FeaturePrices* self, const Doubles& prices, const Longs& begin, const Ints& neighbours, double factor,
-             double most) {
-            const size_t n = prices.size();
-            new (self) FeaturePrices(vector_of(prices), lists_of(begin, neighbours, begin.size() > 1 ? n : 0, n),
-                                     factor, most);
-          },
-          "prices"_a, "begin"_a, "neighbours"_a, "factor"_a, "most"_a);
+      .def("__init__", &make_feature_prices, "prices"_a, "begin"_a, "neighbours"_a, "factor"_a, "most"_a);
   nb::class_<BagPrices, PriceRule>(m, "BagPrices")
-      .def(
-          "__init__",
-          [](BagPrices* self, const Longs& begin, const Ints& bags, const Doubles& bag_prices, double most,
-             bool only_counts) {
-            Lists lists = lists_of(begin, bags, begin.size() - 1, bag_prices.size());
-            for (size_t f = 0; f < lists.size(); ++f)
-              if (lists.of(f).empty()) throw std::invalid_argument("Every feature needs a bag.");
-            new (self) BagPrices(std::move(lists), vector_of(bag_prices), most, only_counts);
-          },
-          "begin"_a, "bags"_a, "bag_prices"_a, "most"_a, "only_counts"_a = false);
+      .def("__init__", &make_bag_prices, "begin"_a, "bags"_a, "bag_prices"_a, "most"_a, "only_counts"_a = false);
   nb::class_<StagePrices, PriceRule>(m, "StagePrices")
-      .def(
-          "__init__",
-          [](StagePrices* self, const Doubles& own, const Longs& stage_begin, const Ints& stages,
-             const Doubles& stage_prices, const Longs& wait_begin, const Ints& waits_for, const Longs& cheaper_begin,
-             const Ints& cheaper, const Doubles& factors) {
-            const size_t n = own.size(), m = stage_prices.size();
-            if (factors.size() != cheaper.size()) throw std::invalid_argument("One factor is needed for each item.");
-            new (self) StagePrices(vector_of(own), lists_of(stage_begin, stages, n, m), vector_of(stage_prices),
-                                   lists_of(wait_begin, waits_for, m, n), lists_of(cheaper_begin, cheaper, m, n),
-                                   vector_of(factors));
-          },
-          "own"_a, "stage_begin"_a, "stages"_a, "stage_prices"_a, "wait_begin"_a, "waits_for"_a, "cheaper_begin"_a,
-          "cheaper"_a, "factors"_a);
+      .def("__init__", &make_stage_prices, "own"_a, "stage_begin"_a, "stages"_a, "stage_prices"_a, "wait_begin"_a,
+           "waits_for"_a, "cheaper_begin"_a, "cheaper"_a, "factors"_a);
   nb::class_<CallablePrices, PriceRule>(m, "CallablePrices")
-      .def(
-          "__init__",
-          [](CallablePrices* self, const Doubles& prices, nb::callable phi) {
-            new (self) CallablePrices(vector_of(prices), phi);
-          },
-          "prices"_a, "phi"_a);
+      .def("__init__", &make_callable_prices, "prices"_a, "phi"_a);
   nb::class_<BagPayer>(m, "BagPayer", "Which bag pays for each feature, bought one after another.")
-      .def(
-          "__init__",
-          [](BagPayer* self, const Longs& begin, const Ints& bags, const Doubles& bag_prices) {
-            if (begin.size() == 0) throw std::invalid_argument("Lists must say where each begins.");
-            const Lists lists = lists_of(begin, bags, begin.size() - 1, bag_prices.size());
-            for (size_t f = 0; f < lists.size(); ++f)
-              if (lists.of(f).empty()) throw std::invalid_argument("Every feature must be in a bag.");
-            new (self) BagPayer(lists, vector_of(bag_prices));
-          },
-          "begin"_a, "bags"_a, "bag_prices"_a)
+      .def("__init__", &make_bag_payer, "begin"_a, "bags"_a, "bag_prices"_a)
       .def(
           "bag_of", [](const BagPayer& self, size_t f) { return self.bag_of(checked(self, f)); }, "feature"_a,
           "The bag that would pay now.")
       .def(
           "buy", [](BagPayer& self, size_t f) { return self.buy(checked(self, f)); }, "feature"_a,
           "Buy a feature; returns the bag that pays, which is owned from now on.");
-  m.def(
-      "buy_all",
-      [](const std::vector<const PriceRule*>& rules, const Ints& features, double budget, bool cheapest_first) {
-        std::vector<size_t> wanted;
-        for (std::int32_t f : span_of<std::int32_t>(features)) {
-          wanted.push_back(static_cast<size_t>(f));  // a negative one becomes too large
-          for (const PriceRule* rule : rules)
-            if (wanted.back() >= rule->prices().size())
-              throw std::invalid_argument("A feature that does not exist can't be bought.");
-        }
-        std::vector<std::int32_t> order;
-        std::vector<double> paid;
-        for (const Purchase& p : buy_all(copies_of(rules), wanted, budget, cheapest_first)) {
-          order.push_back(static_cast<std::int32_t>(p.feature));
-          paid.push_back(p.price);
-        }
-        return std::tuple(to_numpy(std::move(order)), to_numpy(std::move(paid)));
-      },
-      "rules"_a, "features"_a, "budget"_a = kInfinity, "cheapest_first"_a = false,
-      "Buy features one after another: (features, prices); those that can't be had are left out.");
+  m.def("buy_all", &py_buy_all, "rules"_a, "features"_a, "budget"_a = kInfinity, "cheapest_first"_a = false,
+        "Buy features one after another: (features, prices); those that can't be bought are left out.");
 }
 
 }  // namespace frugal

@@ -1,4 +1,4 @@
-// What all doors between Python and the core need: arrays in and out, and work without the interpreter lock.
+// What all bindings need: arrays from and to Python, and work without the interpreter lock.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -48,18 +48,24 @@ inline std::vector<double> vector_of(const Doubles& a) {
   return {a.data(), a.data() + a.size()};
 }
 
-// Runs work without the interpreter lock; a pending Ctrl-C ends it and is raised in Python.
+// Whether the user has pressed Ctrl-C.
 inline bool pressed_stop() {
   nb::gil_scoped_acquire lock;
   return PyErr_CheckSignals() != 0;
 }
 
-// Where the rows are a part of a table, an error here ends the others too.
 using Part = std::shared_ptr<ThreadPart>;
 
+inline Together& together_of(const Part& part) {
+  if (part) return *part;
+  return alone();
+}
+
+// Runs work without the interpreter lock. Ctrl-C ends it and is raised in Python. If the rows are a part of a table, an
+// error ends the other parts too.
 template <class Work>
 auto without_lock(int threads, const Work& work, const Part& part = nullptr) {
-  Context context(threads, pressed_stop, part ? static_cast<Together&>(*part) : alone());
+  Context context(threads, pressed_stop, together_of(part));
   try {
     nb::gil_scoped_release release;
     return work(context);
@@ -75,13 +81,13 @@ auto without_lock(int threads, const Work& work, const Part& part = nullptr) {
 // `size` lists of numbers below `limit`.
 Lists lists_of(const Longs& begin, const Ints& items, size_t size, size_t limit);
 
-// Copies of price rules, which a ledger takes over.
+// Copies of price rules for a ledger.
 std::vector<std::unique_ptr<PriceRule>> copies_of(const std::vector<const PriceRule*>& rules);
 
-// A built-in loss by name, or an object with the methods of one.
+// A built-in loss by name, or a Python object with the methods of a loss.
 std::unique_ptr<Loss> loss_of(const nb::object& loss, size_t outputs, double parameter);
 
-// A target with its weights, held in one place.
+// A target with its weights.
 struct PyTarget {
   Weights weights;
   Target sample;
@@ -92,7 +98,7 @@ struct PyTarget {
   }
 };
 
-// The doors, one for each noun.
+// The bindings, one file for each noun.
 void bind_parts(nb::module_& m);
 void bind_tables(nb::module_& m);
 void bind_prices(nb::module_& m);

@@ -1,6 +1,7 @@
 // Engines written in Python.
 #include "bind/codec.hpp"
 #include "bind/engine.hpp"
+#include "support/mask.hpp"
 
 namespace frugal {
 namespace {
@@ -77,9 +78,9 @@ class PythonEngine final : public Engine {
 
   std::span<const size_t> columns(Pool pool) const override {
     nb::gil_scoped_acquire lock;
-    auto& kept = columns_[static_cast<size_t>(pool)];
+    auto& kept = columns_[number_of(pool)];
     auto now = list_from<size_t>(object_.attr("columns")(name_of(pool)));
-    if (now != kept) kept = std::move(now);  // as long as the pool is the same, so is what was returned
+    if (now != kept) kept = std::move(now);  // what was returned stays valid while the pool is the same
     return kept;
   }
   void own(std::span<const size_t> columns) override { tell("own", columns); }
@@ -99,8 +100,9 @@ class PythonEngine final : public Engine {
     nb::gil_scoped_acquire lock;
     for (Piece& piece : pieces)
       for (size_t lane = 0; lane < piece.splits.size(); ++lane)
-        if ((piece.wanted >> lane) & 1)
-          piece.splits[lane] = split_from(object_.attr("best_split")(piece.node, columns[piece.byte * 8 + lane]));
+        if (has_bit(piece.wanted, lane))
+          piece.splits[lane] =
+              split_from(object_.attr("best_split")(piece.node, columns[piece.byte * kByteBits + lane]));
   }
   void search_sparse(std::span<const size_t> columns, std::span<const std::uint8_t> wanted,
                      std::span<ColumnSplit> splits) override {
@@ -114,11 +116,11 @@ class PythonEngine final : public Engine {
   }
 
   bool can_rule_out() const override { return false; }
-  void expect_doubts(bool) override {}
-  void rule_out(std::span<Doubt>) override {}
-  std::vector<Listed> listed(size_t output, std::span<const size_t> columns) override {
+  void expect_screening(bool) override {}
+  void rule_out(std::span<ScreeningQuery>) override {}
+  std::vector<ListedSums> listed(size_t output, std::span<const size_t> columns) override {
     nb::gil_scoped_acquire lock;
-    std::vector<Listed> out;
+    std::vector<ListedSums> out;
     for (const nb::handle o : object_.attr("listed")(output, to_list(columns)))
       out.push_back({nb::cast<double>(o[0]), nb::cast<double>(o[1])});
     return out;
@@ -171,7 +173,7 @@ class PythonEngine final : public Engine {
   nb::object object_;
   TableFacts facts_;
   Thresholds thresholds_;
-  mutable std::array<std::vector<size_t>, 3> columns_;  // by pool, as long as somebody looks at them
+  mutable std::array<std::vector<size_t>, kPools> columns_;  // by pool; `columns` returns views of them
 };
 
 }  // namespace

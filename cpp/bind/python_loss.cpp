@@ -9,8 +9,8 @@
 namespace frugal {
 namespace {
 
-// A loss written in Python: any object with start, gradient, curvature and perhaps value. It is called a few
-// times an iteration with whole arrays.
+// A loss written in Python: any object with the methods start, gradient, curvature and perhaps value. They are called a
+// few times per iteration, with whole arrays.
 class PythonLoss final : public Loss {
  public:
   PythonLoss(nb::object object, size_t outputs) : object_(std::move(object)), outputs_(outputs) {}
@@ -26,8 +26,7 @@ class PythonLoss final : public Loss {
       throw std::invalid_argument("A loss of your own finds its start from all rows; this table lies in parts.");
     nb::gil_scoped_acquire lock;
     std::vector<double> weights(t.rows());
-    for (size_t i = 0; i < t.rows(); ++i)
-      weights[i] = scaled(static_cast<double>(t.weights->unit(i)), -t.weights->shift);
+    for (size_t i = 0; i < t.rows(); ++i) weights[i] = scaled(real(t.weights->unit(i)), -t.weights->shift);
     nb::object answer = object_.attr("start")(view(t.y.data(), t.rows(), 1), to_numpy(std::move(weights)));
     return doubles(answer, 1, outputs_, "start");
   }
@@ -41,8 +40,7 @@ class PythonLoss final : public Loss {
       values = doubles(answer, t.rows(), 1, "value");
     }
     return weighted_mean(t, context, shift_of(t), [&](size_t begin, size_t end, double* out) {
-      std::copy(values.begin() + static_cast<std::ptrdiff_t>(begin), values.begin() + static_cast<std::ptrdiff_t>(end),
-                out);
+      std::copy(values.data() + begin, values.data() + end, out);
     });
   }
   void derivatives(const Target& t, const double* raw, size_t k, double* g, double* h, Context&) override {
@@ -67,11 +65,11 @@ class PythonLoss final : public Loss {
   static nb::object view(const double* data, size_t rows, size_t outputs) {
     using View = nb::ndarray<nb::numpy, const double>;
     if (outputs == 1) return nb::cast(View(data, {rows}), nb::rv_policy::copy);
-    const std::int64_t steps[] = {1, static_cast<std::int64_t>(rows)};
+    const std::int64_t steps[] = {1, narrow<std::int64_t>(rows)};
     const size_t shape[] = {rows, outputs};
     return nb::cast(View(data, 2, shape, nb::handle(), steps), nb::rv_policy::copy);
   }
-  // What a method answered, as rows of `outputs` finite numbers.
+  // The result of a method, as rows of `outputs` finite numbers.
   static std::vector<double> doubles(const nb::object& answer, size_t rows, size_t outputs, const char* method) {
     const std::string who = "The custom loss's method '" + std::string(method) + "' gave ";
     nb::object array;

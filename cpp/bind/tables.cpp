@@ -1,4 +1,4 @@
-// Tables in Python: as users hold them, sparse, and in bins.
+// Tables in Python: numeric, sparse, and in bins.
 #include <numeric>
 
 #include "bind/python.hpp"
@@ -40,12 +40,11 @@ struct PyTable : Table {
 
   static std::vector<Column> columns_of(const Matrix& X) {
     const Element element = element_of(X.dtype());
-    const size_t bytes = static_cast<size_t>(X.itemsize());
+    const auto* data = static_cast<const char*>(X.data());
+    const auto step = X.stride(1) * narrow<std::ptrdiff_t>(X.itemsize());  // bytes
     std::vector<Column> out;
     for (size_t c = 0; c < X.shape(1); ++c)
-      out.push_back({static_cast<const char*>(X.data()) +
-                         static_cast<std::ptrdiff_t>(c) * X.stride(1) * static_cast<std::ptrdiff_t>(bytes),
-                     element, X.stride(0)});
+      out.push_back({data + narrow<std::ptrdiff_t>(c) * step, element, X.stride(0)});
     return out;
   }
   static std::vector<Column> columns_of(size_t rows, const std::vector<AnyVector>& columns) {
@@ -85,8 +84,8 @@ Thresholds thresholds_of(const Doubles& cuts, const Longs& offsets, const Flags&
   t.cuts.assign(cuts.data(), cuts.data() + cuts.size());
   t.offsets.assign(offsets.data(), offsets.data() + offsets.size());
   t.categorical.assign(categorical.data(), categorical.data() + categorical.size());
-  if (t.offsets.size() != t.categorical.size() + 1 || t.offsets[0] != 0 ||
-      t.offsets.back() != static_cast<std::int64_t>(t.cuts.size()))
+  // Negative offsets become too large.
+  if (t.offsets.size() != t.categorical.size() + 1 || t.offsets[0] != 0 || t.offsets.back() != t.cuts.size())
     throw std::invalid_argument("The thresholds do not fit together.");
   for (size_t c = 0; c < t.columns(); ++c)
     if (t.offsets[c + 1] < t.offsets[c] || t.offsets[c + 1] - t.offsets[c] > 254)
@@ -94,16 +93,23 @@ Thresholds thresholds_of(const Doubles& cuts, const Longs& offsets, const Flags&
   return t;
 }
 
-// Places along one side of a table; none given means all.
-std::vector<std::int64_t> places_of(const std::optional<Longs>& given, size_t size) {
-  std::vector<std::int64_t> places(given ? given->size() : size);
-  if (given)
-    std::copy_n(given->data(), given->size(), places.begin());
-  else
-    std::iota(places.begin(), places.end(), 0);
-  for (std::int64_t p : places)
-    if (p < 0 || static_cast<size_t>(p) >= size) throw std::invalid_argument("There is no such row or column.");
+// Rows or columns of a table of this size; all if none are given.
+template <class Place>
+std::vector<Place> places_of(const std::optional<Longs>& given, size_t size) {
+  std::vector<Place> places(given ? given->size() : size);
+  std::iota(places.begin(), places.end(), Place{0});
+  for (size_t i = 0; given && i < places.size(); ++i) {
+    const std::int64_t place = given->data()[i];
+    if (place < 0 || index(place) >= size) throw std::invalid_argument("There is no such row or column.");
+    places[i] = narrow<Place>(place);
+  }
   return places;
+}
+
+// Thresholds as arrays: (cuts, offsets).
+auto arrays_of(Thresholds t) {
+  const std::vector<std::int64_t> offsets(t.offsets.begin(), t.offsets.end());
+  return std::tuple(to_numpy(std::move(t.cuts)), to_numpy(offsets));
 }
 
 // Weights of a batch in the units of all weights.
@@ -121,133 +127,134 @@ void add_to(ThresholdFinder& finder, const T& X, const std::optional<Doubles>& w
   without_lock(threads, [&](Context& context) {
     const auto units = units_of(weights, shift);
     finder.add(X, weights ? units.data() : nullptr, context);
-    return 0;
   });
 }
 
 template <class T, class Py>
-auto thresholds_of_whole(const Py& X, const std::optional<Doubles>& weights, int shift, int max_bins, size_t most_cells,
-                         int threads) {
+auto thresholds_of_whole(const Py& X, const std::optional<Doubles>& weights, int shift, size_t max_bins,
+                         size_t most_cells, int threads) {
   if (weights && weights->size() != X.rows()) throw std::invalid_argument("There must be a weight for every row.");
   Thresholds t = without_lock(threads, [&](Context& context) {
     const auto units = units_of(weights, shift);
     return thresholds_of<T>(X, weights ? units.data() : nullptr, max_bins, std::max<size_t>(most_cells, 2), context);
   });
-  return std::tuple(to_numpy(std::move(t.cuts)), to_numpy(std::move(t.offsets)));
+  return arrays_of(std::move(t));
 }
 
-// Memory that Python made, which lives as long as the matrix.
-BinnedMatrix::Bytes borrowed(const std::optional<nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig>>& memory,
-                             size_t needed) {
+using Memory = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig>;
+
+// Memory of a Python object, which is kept alive as long as the matrix.
+BinnedMatrix::Bytes borrowed(const std::optional<Memory>& memory, size_t needed) {
   if (!memory) return nullptr;
   if (memory->size() < needed) throw std::invalid_argument("The memory for the bins is too small.");
-  auto* kept = new nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig>(*memory);
+  auto* kept = new Memory(*memory);
   return BinnedMatrix::Bytes(memory->data(), [kept](std::uint8_t*) {
     nb::gil_scoped_acquire lock;
     delete kept;
   });
 }
 
+void make_empty(BinnedMatrix* self, size_t rows, const Doubles& cuts, const Longs& offsets, const Flags& categorical,
+                const std::optional<Memory>& memory) {
+  Thresholds t = thresholds_of(cuts, offsets, categorical);
+  const size_t needed = BinnedMatrix::bytes_needed(checked_rows(rows), t.columns());
+  new (self) BinnedMatrix(rows, std::move(t), borrowed(memory, needed));
+}
+
+void make_from_sparse(BinnedMatrix* self, const PySparse& X, const Doubles& cuts, const Longs& offsets,
+                      const Flags& categorical, int threads, const Part& part) {
+  Thresholds t = thresholds_of(cuts, offsets, categorical);
+  if (t.columns() != X.columns()) throw std::invalid_argument("X and the thresholds differ in columns.");
+  for (std::uint8_t c : t.categorical)
+    if (c) throw std::invalid_argument("A sparse table has no categorical columns.");
+  new (self) BinnedMatrix(
+      without_lock(threads, [&](Context& context) { return BinnedMatrix(X, std::move(t), context); }, part));
+}
+
+void fill(BinnedMatrix& self, const PyTable& batch, const Longs& places, int threads) {
+  if (batch.columns() != self.columns() || places.size() != batch.rows())
+    throw std::invalid_argument("The batch does not fit the matrix.");
+  for (std::int64_t p : span_of<std::int64_t>(places))
+    if (p >= 0 && index(p) >= self.rows()) throw std::invalid_argument("There is no such row.");
+  without_lock(threads, [&](Context& context) { self.fill(batch, span_of<std::int64_t>(places), context); });
+}
+
+void list_sparse(BinnedMatrix& self, int threads, const Part& part) {
+  without_lock(threads, [&](Context& context) { self.list_sparse(context); }, part);
+}
+
+BinnedMatrix take(const BinnedMatrix& self, const std::optional<Longs>& columns, const std::optional<Longs>& rows,
+                  int threads) {
+  const auto c = places_of<size_t>(columns, self.columns());
+  const auto r = places_of<Row>(rows, self.rows());
+  return without_lock(threads, [&](Context& context) { return BinnedMatrix(self, c, r, context); });
+}
+
+void check_column(const BinnedMatrix& self, size_t column) {
+  if (column >= self.columns()) throw std::invalid_argument("There is no such column.");
+}
+
+auto bins_of(const BinnedMatrix& self, size_t column) {
+  check_column(self, column);
+  std::vector<std::uint8_t> out(self.rows());
+  self.copy(column, 0, self.rows(), out.data(), 1);
+  return to_numpy(std::move(out));
+}
+
+auto cuts_of(const BinnedMatrix& self, size_t column) {
+  check_column(self, column);
+  const auto cuts = self.thresholds().of(column);
+  return to_numpy(std::vector<double>(cuts.begin(), cuts.end()));
+}
+
+// An array that looks into the matrix, which stays alive with it.
+template <class T>
+auto view_of(const BinnedMatrix& owner, std::span<const T> values) {
+  return nb::ndarray<nb::numpy, const T, nb::ndim<1>>(values.data(), {values.size()}, nb::find(owner));
+}
+
 void bind_binned(nb::module_& m) {
   nb::class_<BinnedMatrix, Source>(m, "BinnedMatrix")
-      .def(
-          "__init__",
-          [](BinnedMatrix* self, size_t rows, const Doubles& cuts, const Longs& offsets, const Flags& categorical,
-             const std::optional<nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig>>& memory) {
-            Thresholds t = thresholds_of(cuts, offsets, categorical);
-            const size_t needed = BinnedMatrix::bytes_needed(checked_rows(rows), t.columns());
-            new (self) BinnedMatrix(rows, std::move(t), borrowed(memory, needed));
-          },
-          "rows"_a, "cuts"_a, "offsets"_a, "categorical"_a, "memory"_a.none(), "Room for so many rows, to be filled.")
-      .def(
-          "__init__",
-          [](BinnedMatrix* self, const PySparse& X, const Doubles& cuts, const Longs& offsets, const Flags& categorical,
-             int threads, const Part& part) {
-            Thresholds t = thresholds_of(cuts, offsets, categorical);
-            if (t.columns() != X.columns()) throw std::invalid_argument("X and the thresholds differ in columns.");
-            for (std::uint8_t c : t.categorical)
-              if (c) throw std::invalid_argument("A sparse table has no categorical columns.");
-            new (self) BinnedMatrix(
-                without_lock(threads, [&](Context& context) { return BinnedMatrix(X, std::move(t), context); }, part));
-          },
-          "X"_a, "cuts"_a, "offsets"_a, "categorical"_a, "threads"_a, "part"_a.none() = nb::none())
-      .def(
-          "fill",
-          [](BinnedMatrix& self, const PyTable& batch, const Longs& places, int threads) {
-            if (batch.columns() != self.columns() || places.size() != batch.rows())
-              throw std::invalid_argument("The batch does not fit the matrix.");
-            for (std::int64_t p : span_of<std::int64_t>(places))
-              if (p >= static_cast<std::int64_t>(self.rows())) throw std::invalid_argument("There is no such row.");
-            without_lock(threads, [&](Context& context) {
-              self.fill(batch, span_of<std::int64_t>(places), context);
-              return 0;
-            });
-          },
-          "batch"_a, "places"_a, "threads"_a, "Bin some rows: row i becomes row places[i]; negative: left out.")
-      .def(
-          "list_sparse",
-          [](BinnedMatrix& self, int threads, const Part& part) {
-            without_lock(
-                threads,
-                [&](Context& context) {
-                  self.list_sparse(context);
-                  return 0;
-                },
-                part);
-          },
-          "threads"_a, "part"_a.none() = nb::none(),
-          "After all rows were filled in: list columns in which nearly all rows have the same bin.")
-      .def(
-          "take",
-          [](const BinnedMatrix& self, const std::optional<Longs>& columns, const std::optional<Longs>& rows,
-             int threads) {
-            const auto c = places_of(columns, self.columns()), r = places_of(rows, self.rows());
-            return without_lock(threads, [&](Context& context) { return BinnedMatrix(self, c, r, context); });
-          },
-          "columns"_a.none(), "rows"_a.none(), "threads"_a,
-          "Some columns and rows, None for all; the same as binning that part of the table.")
-      .def(
-          "bins",
-          [](const BinnedMatrix& self, size_t column) {
-            if (column >= self.columns()) throw std::invalid_argument("There is no such column.");
-            std::vector<std::uint8_t> out(self.rows());
-            self.copy(column, 0, self.rows(), out.data(), 1);
-            return to_numpy(std::move(out));
-          },
-          "column"_a, "The bin of every row; that of missing values has the number of all others.")
-      .def(
-          "cuts",
-          [](const BinnedMatrix& self, size_t column) {
-            if (column >= self.columns()) throw std::invalid_argument("There is no such column.");
-            const auto cuts = self.thresholds().of(column);
-            return to_numpy(std::vector<double>(cuts.begin(), cuts.end()));
-          },
-          "column"_a, "The thresholds between its bins.")
+      .def("__init__", &make_empty, "rows"_a, "cuts"_a, "offsets"_a, "categorical"_a, "memory"_a.none(),
+           "A matrix of this many rows, to be filled.")
+      .def("__init__", &make_from_sparse, "X"_a, "cuts"_a, "offsets"_a, "categorical"_a, "threads"_a,
+           "part"_a.none() = nb::none())
+      .def("fill", &fill, "batch"_a, "places"_a, "threads"_a,
+           "Bin some rows: row i becomes row places[i]; rows with a negative place are left out.")
+      .def("list_sparse", &list_sparse, "threads"_a, "part"_a.none() = nb::none(),
+           "After all rows were filled in: make columns sparse in which nearly all rows have the same bin.")
+      .def("take", &take, "columns"_a.none(), "rows"_a.none(), "threads"_a,
+           "Some columns and rows, None for all; the same as binning that part of the table.")
+      .def("bins", &bins_of, "column"_a,
+           "The bin of every row; missing values are in the bin after those of all values.")
+      .def("cuts", &cuts_of, "column"_a, "The thresholds between its bins.")
       .def(
           "is_categorical",
           [](const BinnedMatrix& self, size_t column) { return column < self.columns() && self.categorical(column); },
           "column"_a)
       .def_prop_ro(
-          "bytes",
-          [](const BinnedMatrix& b) {
-            return nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<1>>(b.bytes().data(), {b.bytes().size()},
-                                                                           nb::find(b));
-          },
-          "The bins of dense columns as they lie in memory.")
+          "bytes", [](const BinnedMatrix& b) { return view_of(b, b.bytes()); },
+          "The memory of the bins of dense columns.")
       .def_prop_ro(
-          "listed_bins",
-          [](const BinnedMatrix& b) {
-            return nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<1>>(b.listed_bins().data(),
-                                                                           {b.listed_bins().size()}, nb::find(b));
-          },
+          "listed_bins", [](const BinnedMatrix& b) { return view_of(b, b.listed_bins()); },
           "The bins of sparse columns.")
       .def_prop_ro(
-          "listed_rows",
-          [](const BinnedMatrix& b) {
-            return nb::ndarray<nb::numpy, const std::uint32_t, nb::ndim<1>>(b.listed_rows().data(),
-                                                                            {b.listed_rows().size()}, nb::find(b));
-          },
-          "The rows of these bins.");
+          "listed_rows", [](const BinnedMatrix& b) { return view_of(b, b.listed_rows()); }, "The rows of these bins.");
+}
+
+int shift_of(const Doubles& weights, const Part& part) {
+  return without_lock(
+      1,
+      [&](Context& context) {
+        return Weights::from(span_of<double>(weights), weights.size(), true, context.together()).shift;
+      },
+      part);
+}
+
+auto thresholds_found(const ThresholdFinder& self, size_t max_bins, int threads) {
+  Thresholds t;
+  without_lock(threads, [&](Context& context) { self.append_to(t, max_bins, context); });
+  return arrays_of(std::move(t));
 }
 
 }  // namespace
@@ -262,18 +269,8 @@ void bind_tables(nb::module_& m) {
   nb::class_<PySparse, Source>(m, "SparseTable")
       .def(nb::init<size_t, size_t, AnyVector, AnyVector, AnyVector>(), "rows"_a, "columns"_a, "values"_a, "indices"_a,
            "begins"_a, "By column: values, their rows, and where each column begins.");
-  m.def(
-      "weight_shift",
-      [](const Doubles& weights, const Part& part) {
-        return without_lock(
-            1,
-            [&](Context& context) {
-              return Weights::from(span_of<double>(weights), weights.size(), true, context.together()).shift;
-            },
-            part);
-      },
-      "weights"_a, "part"_a.none() = nb::none(),
-      "The grid that all weights of a table are put on: weight = unit / 2^shift.");
+  m.def("weight_shift", &shift_of, "weights"_a, "part"_a.none() = nb::none(),
+        "The grid of all weights of a table: weight = unit / 2^shift.");
   nb::class_<ThresholdFinder>(m, "ThresholdFinder")
       .def(
           "__init__",
@@ -286,26 +283,11 @@ void bind_tables(nb::module_& m) {
       .def(
           "add_parts",
           [](ThresholdFinder& self, const Part& part) {
-            without_lock(
-                1,
-                [&](Context& context) {
-                  self.add_parts(context.together());
-                  return 0;
-                },
-                part);
+            without_lock(1, [&](Context& context) { self.add_parts(context.together()); }, part);
           },
-          "part"_a, "Take over what other parts of the table have added.")
-      .def(
-          "thresholds",
-          [](const ThresholdFinder& self, int max_bins, int threads) {
-            Thresholds t;
-            without_lock(threads, [&](Context& context) {
-              self.append_to(t, max_bins, context);
-              return 0;
-            });
-            return std::tuple(to_numpy(std::move(t.cuts)), to_numpy(std::move(t.offsets)));
-          },
-          "max_bins"_a, "threads"_a, "Thresholds between the bins of every column: (cuts, offsets).");
+          "part"_a, "Add what other parts of the table have added.")
+      .def("thresholds", &thresholds_found, "max_bins"_a, "threads"_a,
+           "Thresholds between the bins of every column: (cuts, offsets).");
   m.def("thresholds_of", &thresholds_of_whole<Table, PyTable>, "X"_a, "weights"_a.none(), "shift"_a, "max_bins"_a,
         "most_cells"_a, "threads"_a, "The same for a table in memory, some columns at a time.");
   m.def("thresholds_of", &thresholds_of_whole<SparseTable, PySparse>, "X"_a, "weights"_a.none(), "shift"_a,

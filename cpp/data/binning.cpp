@@ -19,156 +19,50 @@
 
 namespace frugal {
 
-void Thresholds::add(std::span<const double> column, bool is_categorical) {
-  cuts.insert(cuts.end(), column.begin(), column.end());
-  offsets.push_back(static_cast<std::int64_t>(cuts.size()));
-  categorical.push_back(is_categorical);
-}
-
-Thresholds Thresholds::take(std::span<const std::int64_t> chosen) const {
-  Thresholds taken;
-  for (std::int64_t c : chosen) taken.add(of(static_cast<size_t>(c)), categorical[static_cast<size_t>(c)]);
-  return taken;
-}
-
 namespace {
 
-// Columns of so many rows that are summarised together.
-size_t summarised_at_once(size_t rows) {
-  return std::max(kSummaryColumns, kSummaryCells / std::max<size_t>(1, rows));
-}
-
-}  // namespace
-
-// Columns are copied out some at a time, because a row-major table is read by cache lines; few, and a stretch of rows
-// at a time, because the copy must stay small beside the table.
-void ThresholdFinder::add(const Table& table, const std::int64_t* units, Context& context) {
-  const size_t stretch = std::min(table.rows(), kSummaryRows), width = std::min(columns(), summarised_at_once(stretch));
-  std::vector<double> copy(stretch * width);
-  std::vector<Summary::Spare> spare(static_cast<size_t>(context.threads()));
-  for (size_t begin = 0; begin < table.rows(); begin += stretch) {
-    const size_t n = std::min(stretch, table.rows() - begin);
-    for (size_t at = 0; at < columns(); at += width) {
-      const size_t count = std::min(width, columns() - at);
-      context.over_blocks(n, 512, static_cast<double>(count), [&](size_t from, size_t to, size_t) {
-        for (size_t c = 0; c < count; ++c)
-          table.read(first_ + at + c, begin + from, begin + to, copy.data() + c * n + from);
-      });
-      context.parallel_for(count, 20.0 * static_cast<double>(n * count), [&](size_t c, int thread) {
-        summaries_[at + c].add({copy.data() + c * n, n}, units ? units + begin : nullptr,
-                               spare[static_cast<size_t>(thread)]);
-      });
-    }
-  }
-}
-
-void ThresholdFinder::add(const SparseTable& table, const std::int64_t* units, Context& context) {
-  std::int64_t total = static_cast<std::int64_t>(table.rows());
-  if (units) {
-    total = 0;
-    for (size_t r = 0; r < table.rows(); ++r) total += units[r];
-  }
-  struct Stored {
-    Summary::Spare spare;
-    std::vector<double> values;
-    std::vector<std::int64_t> units;
-  };
-  std::vector<Stored> stored(static_cast<size_t>(context.threads()));
-  constexpr size_t kBlock = 64;
-  const size_t values = table.begin_of(first_ + columns()) - table.begin_of(first_);
-  const double work = 20.0 * static_cast<double>(values + columns());
-  context.parallel_for((columns() + kBlock - 1) / kBlock, work, [&](size_t block, int thread) {
-    Stored& s = stored[static_cast<size_t>(thread)];
-    for (size_t c = block * kBlock; c < std::min(columns(), (block + 1) * kBlock); ++c) {
-      s.values.clear();
-      s.units.clear();
-      std::int64_t rest = total;
-      table.each(first_ + c, [&](Row row, double value) {
-        s.values.push_back(value);
-        if (units) s.units.push_back(units[row]);
-        rest -= units ? units[row] : 1;
-      });
-      summaries_[c].add(s.values, units ? s.units.data() : nullptr, s.spare);
-      summaries_[c].add(0.0, rest);
-    }
-  });
-}
-
-// Some columns at a time: what is known of all of them may be larger than the table.
-void ThresholdFinder::add_parts(Together& together) {
-  if (together.alone()) return;
-  constexpr size_t kAtOnce = 64;
-  for (size_t first = 0; first < columns(); first += kAtOnce) {
-    const size_t last = std::min(columns(), first + kAtOnce);
-    std::vector<std::int64_t> own;  // of each column how many numbers, and these
-    for (size_t c = first; c < last; ++c) {
-      const auto packed = summaries_[c].packed();
-      own.push_back(static_cast<std::int64_t>(packed.size()));
-      own.insert(own.end(), packed.begin(), packed.end());
-    }
-    const auto all = gathered(together, own, "summaries of columns");
-    for (size_t part = 0; part < all.size(); ++part) {
-      if (part == together.part()) continue;
-      std::span<const std::int64_t> rest = all[part];
-      for (size_t c = first; c < last; ++c) {
-        const auto size = static_cast<size_t>(rest[0]);
-        summaries_[c].add_packed(rest.subspan(1, size));
-        rest = rest.subspan(1 + size);
-      }
-    }
-  }
-}
-
-void ThresholdFinder::append_to(Thresholds& out, int max_bins, Context& context) const {
-  std::vector<std::vector<double>> cuts(columns());
-  context.over_blocks(columns(), 16, 1000.0, [&](size_t begin, size_t end, size_t) {
-    for (size_t c = begin; c < end; ++c) cuts[c] = summaries_[c].cuts(max_bins);
-  });
-  for (const auto& column : cuts) out.add(column, false);
-}
-
-template <class AnyTable>
-Thresholds thresholds_of(const AnyTable& table, const std::int64_t* units, int max_bins, size_t most_cells,
-                         Context& context) {
-  const size_t width = summarised_at_once(table.rows());
-  Thresholds out;
-  for (size_t first = 0; first < table.columns(); first += width) {
-    ThresholdFinder some(std::min(width, table.columns() - first), most_cells, first);
-    some.add(table, units, context);
-    some.append_to(out, max_bins, context);
-  }
-  return out;
-}
-
-template Thresholds thresholds_of(const Table&, const std::int64_t*, int, size_t, Context&);
-template Thresholds thresholds_of(const SparseTable&, const std::int64_t*, int, size_t, Context&);
-
-namespace {
-
-// First b with v <= cuts[b]; a branch-free binary search, since bins are hard to predict.
+// The first b with v <= cuts[b]: a binary search without branches, because they could not be predicted.
 inline std::uint8_t bin_of(double v, const double* cuts, size_t count) {
-  if (std::isnan(v)) return static_cast<std::uint8_t>(count + 1);
+  if (std::isnan(v)) return narrow<std::uint8_t>(count + 1);
   if (count == 0) return 0;
   const double* base = cuts;
   while (count > 1) {
     size_t half = count / 2;
-    base += half & -static_cast<size_t>(base[half - 1] < v);
+    base += half & -size_t{base[half - 1] < v};
     count -= half;
   }
-  return static_cast<std::uint8_t>(base - cuts + (*base < v));
+  return narrow<std::uint8_t>(base - cuts + (*base < v));
 }
+
+constexpr Bin kNoUsualBin = 0xFFFF;
+
+// A column is made sparse if at most this share of the rows (as one row in N) is not in its usual bin. The share is
+// smaller for columns of two bins if most columns have two.
+class SparseShares {
+ public:
+  explicit SparseShares(const BinnedMatrix& X) : X_(X) {
+    size_t two = 0;
+    for (size_t c = 0; c < X.columns(); ++c) two += X.value_bins(c) == 2;
+    if (2 * two > X.columns()) of_two_ *= kFoldedShare;
+  }
+  size_t of(size_t column) const { return X_.value_bins(column) == 2 ? of_two_ : kSparseShare; }
+
+ private:
+  const BinnedMatrix& X_;
+  size_t of_two_ = kSparseShare;
+};
 
 }  // namespace
 
-void BinnedMatrix::lay_out(const std::vector<bool>& is_sparse) {
+void BinnedMatrix::lay_out(std::vector<std::uint8_t> is_sparse) {
+  is_sparse_ = std::move(is_sparse);
+  place_.clear();
+  dense_.clear();
+  sparse_.clear();
   for (size_t c = 0; c < thresholds_.columns(); ++c) {
-    if (is_sparse[c]) {
-      place_.push_back(~static_cast<std::int32_t>(sparse_.size()));
-      sparse_.push_back(c);
-    } else {
-      place_.push_back(static_cast<std::int32_t>(dense_.size()));
-      dense_.push_back(c);
-    }
+    auto& kind = is_sparse_[c] ? sparse_ : dense_;
+    place_.push_back(kind.size());
+    kind.push_back(c);
   }
 }
 
@@ -181,15 +75,15 @@ void BinnedMatrix::allocate(Bytes memory) {
   bins_ = Bytes(static_cast<std::uint8_t*>(zeros), [](std::uint8_t* p) { std::free(p); });
 }
 
-// Gives back the memory behind the last group; `had` bytes were allocated. Where the system can take pages back,
-// nothing is copied: a second copy of a large table would be the most memory that a fit ever needs.
+// Gives back the memory behind the last group; `had` bytes were allocated. If the system can take back single pages,
+// nothing is copied: a copy of a large table would be the peak of a fit's memory.
 void BinnedMatrix::shrink(size_t had) {
   const size_t needed = std::max<size_t>(1, bytes_needed(rows_, dense()));
   if (borrowed_ || needed >= had) return;
 #ifdef __linux__
   constexpr size_t kWorthIt = size_t{1} << 20;
   if (had - needed >= kWorthIt) {
-    const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    const auto page = narrow<std::uintptr_t>(sysconf(_SC_PAGESIZE));
     const auto from = (reinterpret_cast<std::uintptr_t>(bins_.get()) + needed + page - 1) / page * page;
     const auto to = (reinterpret_cast<std::uintptr_t>(bins_.get()) + had) / page * page;
     if (from < to) madvise(reinterpret_cast<void*>(from), to - from, MADV_DONTNEED);
@@ -205,74 +99,77 @@ void BinnedMatrix::shrink(size_t had) {
 
 BinnedMatrix::BinnedMatrix(size_t rows, Thresholds thresholds, Bytes memory)
     : rows_(rows), thresholds_(std::move(thresholds)), has_missing_(thresholds_.columns()) {
-  lay_out(std::vector<bool>(thresholds_.columns()));
+  lay_out(std::vector<std::uint8_t>(thresholds_.columns()));
   allocate(std::move(memory));
 }
 
 void BinnedMatrix::fill(const Table& batch, std::span<const std::int64_t> places, Context& context) {
-  constexpr size_t kRows = 512, kColumns = 64 * kLanes;  // of a tile; wide tables of few rows have many, too
+  constexpr size_t kRows = 512, kColumns = 64 * kLanes;  // of a tile: wide tables of few rows have several tiles, too
   const size_t n = batch.rows(), d = columns(), across = (d + kColumns - 1) / kColumns;
   const size_t tiles = (n + kRows - 1) / kRows * across;
   std::vector<std::uint8_t> missing_in_block((n + kRows - 1) / kRows * d);
-  context.parallel_for(tiles, 20.0 * static_cast<double>(n * d), [&](size_t tile, int) {
+  context.parallel_for(tiles, 20.0 * real(n * d), [&](size_t tile, size_t) {
     const size_t block = tile / across, begin = block * kRows, end = std::min(n, begin + kRows);
     const size_t first = tile % across * kColumns, last = std::min(d, first + kColumns);
     double values[kRows];
     for (size_t c = first; c < last; ++c) {
       const auto cuts = thresholds_.of(c);
-      const auto missing = static_cast<std::uint8_t>(cuts.size() + 1);
+      const auto missing = narrow<std::uint8_t>(cuts.size() + 1);
       std::uint8_t* out = dense_at(c);
       bool any_missing = false;
       batch.read(c, begin, end, values);
       for (size_t r = begin; r < end; ++r) {
         if (places[r] < 0) continue;
         const std::uint8_t bin = bin_of(values[r - begin], cuts.data(), cuts.size());
-        out[static_cast<size_t>(places[r]) * kLanes] = bin;
+        out[index(places[r]) * kLanes] = bin;
         any_missing |= bin == missing;
       }
       missing_in_block[block * d + c] = any_missing;
     }
   });
-  // From these rows, not from those the thresholds were found on: a continued fit may bring the first missing value.
+  // Only the binned rows count, not those the thresholds were found on: a continued fit may bring the first missing
+  // value.
   for (size_t i = 0; i < missing_in_block.size(); ++i) has_missing_[i % d] |= missing_in_block[i];
 }
 
-// One bit a row for columns of two bins, where a group has none but such.
+// Whether a group has only columns of at most two bins, and enough of them to gain anything.
+bool BinnedMatrix::foldable(size_t group) const {
+  const size_t first = group * kLanes, last = std::min(dense(), first + kLanes);
+  for (size_t p = first; p < last; ++p) {
+    const size_t c = dense_[p];
+    if (value_bins(c) > 2 || has_missing_[c] || categorical(c)) return false;
+  }
+  return last - first >= 3;
+}
+
+// Packs columns of two bins to one bit per row.
 void BinnedMatrix::fold(Context& context) {
   folded_.clear();
   folded_.resize(groups());
-  context.parallel_for(groups(), static_cast<double>(rows_ * dense()), [&](size_t g, int) {
-    const size_t first = g * kLanes, last = std::min(dense(), first + kLanes);
-    for (size_t p = first; p < last; ++p)
-      if (cells(dense_[p]) > 2 || has_missing_[dense_[p]] || categorical(dense_[p])) return;
-    if (last - first < 3) return;  // hardly worth it
+  context.parallel_for(groups(), real(rows_ * dense()), [&](size_t g, size_t) {
+    if (!foldable(g)) return;
+    const size_t width = std::min(dense() - g * kLanes, kLanes);
     folded_[g] = Bytes(new std::uint8_t[rows_]);
     const std::uint8_t* from = bins_.get() + g * kLanes * rows_;
     for (size_t r = 0; r < rows_; ++r) {
       unsigned bits = 0;
-      for (size_t lane = 0; lane < last - first; ++lane) bits |= static_cast<unsigned>(from[r * kLanes + lane]) << lane;
-      folded_[g][r] = static_cast<std::uint8_t>(bits);
+      for (size_t lane = 0; lane < width; ++lane) bits |= unsigned{from[r * kLanes + lane]} << lane;
+      folded_[g][r] = narrow<std::uint8_t>(bits);
     }
   });
 }
 
-size_t BinnedMatrix::two_valued_share() const {
-  size_t two = 0;
-  for (size_t c = 0; c < columns(); ++c) two += value_bins(c) == 2;
-  return 2 * two > columns() ? kSparseShare * kFoldedShare : kSparseShare;
-}
-
-// The bin that nearly all rows of a column have, in all parts of the table; -1: there is none.
-std::vector<int> BinnedMatrix::usual_in_parts(Context& context) const {
+// The bin that nearly all rows of a column have, counted over all parts of the table, or kNoUsualBin.
+std::vector<Bin> BinnedMatrix::usual_in_parts(Context& context) const {
   Together& together = context.together();
-  const std::int64_t rows = sum_of(together, static_cast<std::int64_t>(rows_), "rows in bins");
-  const size_t two_valued_share = this->two_valued_share();
-  std::vector<int> usual(columns(), -1);
+  const std::int64_t rows = sum_of(together, narrow<std::int64_t>(rows_), "rows in bins");
+  const SparseShares shares(*this);
+  std::vector<Bin> usual(columns(), kNoUsualBin);
   constexpr size_t kAtOnce = 256;
   for (size_t first = 0; first < columns(); first += kAtOnce) {
     const size_t count = std::min(kAtOnce, columns() - first);
     std::vector<std::int64_t> counts(count * kMostBins);
-    context.parallel_for(count, static_cast<double>(rows_ * count), [&](size_t i, int) {
+    context.parallel_for(count, real(rows_ * count), [&](size_t i, size_t) {
       const std::uint8_t* bins = dense_at(first + i);
       for (size_t r = 0; r < rows_; ++r) ++counts[i * kMostBins + bins[r * kLanes]];
     });
@@ -280,65 +177,72 @@ std::vector<int> BinnedMatrix::usual_in_parts(Context& context) const {
     for (size_t i = 0; i < count; ++i) {
       const size_t c = first + i;
       const auto own = std::span(counts).subspan(i * kMostBins, kMostBins);
-      const int likely = static_cast<int>(std::max_element(own.begin(), own.end()) - own.begin());
-      const auto share = static_cast<std::int64_t>(value_bins(c) == 2 ? two_valued_share : kSparseShare);
-      const bool sparse = rows - own[static_cast<size_t>(likely)] <= rows / share;
-      if (sparse && !categorical(c) && likely != value_bins(c)) usual[c] = likely;
+      const size_t likely = index(std::max_element(own.begin(), own.end()) - own.begin());
+      const bool sparse = rows - own[likely] <= rows / narrow<std::int64_t>(shares.of(c));
+      if (sparse && !categorical(c) && likely != value_bins(c)) usual[c] = narrow<Bin>(likely);
     }
   }
   return usual;
 }
 
-// The same where all rows are here: most columns are not worth a full count.
-std::vector<int> BinnedMatrix::usual_alone(Context& context) const {
-  const size_t two_valued_share = this->two_valued_share();
-  std::vector<int> usual(columns(), -1);
-  context.parallel_for(columns(), static_cast<double>(rows_ * columns()), [&](size_t c, int) {
+// The same for a table in one piece. The first rows show that most columns need no full count.
+std::vector<Bin> BinnedMatrix::usual_alone(Context& context) const {
+  const SparseShares shares(*this);
+  std::vector<Bin> usual(columns(), kNoUsualBin);
+  context.parallel_for(columns(), real(rows_ * columns()), [&](size_t c, size_t) {
     if (categorical(c)) return;
     std::array<Row, kMostBins> counts{};
     const std::uint8_t* bins = dense_at(c);
     const size_t some = std::min<size_t>(rows_, 1024);
     for (size_t r = 0; r < some; ++r) ++counts[bins[r * kLanes]];
-    const auto likely = static_cast<size_t>(std::max_element(counts.begin(), counts.end()) - counts.begin());
-    if (counts[likely] < some / 2 || likely == static_cast<size_t>(value_bins(c))) return;  // not worth a full count
+    const size_t likely = index(std::max_element(counts.begin(), counts.end()) - counts.begin());
+    if (counts[likely] < some / 2 || likely == value_bins(c)) return;
     for (size_t r = some; r < rows_; ++r) counts[likely] += bins[r * kLanes] == likely;
-    const size_t share = value_bins(c) == 2 ? two_valued_share : kSparseShare;
-    if (rows_ - counts[likely] <= rows_ / share) usual[c] = static_cast<int>(likely);
+    if (rows_ - counts[likely] <= rows_ / shares.of(c)) usual[c] = narrow<Bin>(likely);
   });
   return usual;
 }
 
-void BinnedMatrix::list_sparse(Context& context) {
-  const std::vector<int> usual = context.together().alone() ? usual_alone(context) : usual_in_parts(context);
-  if (std::all_of(usual.begin(), usual.end(), [](int bin) { return bin < 0; })) return fold(context);
-  const size_t had = bytes_needed(rows_, dense());
-  std::vector<size_t> others(columns());  // rows that have another bin
-  context.parallel_for(columns(), static_cast<double>(rows_ * columns()), [&](size_t c, int) {
-    if (usual[c] < 0) return;
+// How many rows are not in the usual bin, for columns that have one.
+std::vector<size_t> BinnedMatrix::listed_by_column(std::span<const Bin> usual, Context& context) const {
+  std::vector<size_t> counts(columns());
+  context.parallel_for(columns(), real(rows_ * columns()), [&](size_t c, size_t) {
+    if (usual[c] == kNoUsualBin) return;
     const std::uint8_t* bins = dense_at(c);
-    for (size_t r = 0; r < rows_; ++r) others[c] += bins[r * kLanes] != usual[c];
+    for (size_t r = 0; r < rows_; ++r) counts[c] += bins[r * kLanes] != usual[c];
   });
-  const size_t listed = std::accumulate(others.begin(), others.end(), size_t{0});
-  listed_rows_.reserve(listed);  // to grow would take twice the memory for a while
+  return counts;
+}
+
+// One more sparse column, from the bins of a dense one.
+void BinnedMatrix::append_listed(const std::uint8_t* bins, std::uint8_t usual_bin) {
+  usual_bin_.push_back(usual_bin);
+  for (Row r = 0; r < rows_; ++r) {
+    const std::uint8_t bin = bins[size_t{r} * kLanes];
+    if (bin == usual_bin) continue;
+    listed_rows_.push_back(r);
+    listed_bins_.push_back(bin);
+  }
+  listed_begin_.push_back(listed_rows_.size());
+}
+
+void BinnedMatrix::list_sparse(Context& context) {
+  const std::vector<Bin> usual = context.together().alone() ? usual_alone(context) : usual_in_parts(context);
+  if (std::all_of(usual.begin(), usual.end(), [](Bin bin) { return bin == kNoUsualBin; })) return fold(context);
+  const size_t had = bytes_needed(rows_, dense());
+  const std::vector<size_t> counts = listed_by_column(usual, context);
+  const size_t listed = std::accumulate(counts.begin(), counts.end(), size_t{0});
+  listed_rows_.reserve(listed);  // a vector that grows would take twice the memory for a while
   listed_bins_.reserve(listed);
   std::vector<std::uint8_t*> from(columns());
-  std::vector<bool> is_sparse(columns());
+  std::vector<std::uint8_t> is_sparse(columns());
   for (size_t c = 0; c < columns(); ++c) {
     from[c] = dense_at(c);
-    is_sparse[c] = usual[c] >= 0;
-    if (!is_sparse[c]) continue;
-    usual_bin_.push_back(static_cast<std::uint8_t>(usual[c]));
-    for (size_t r = 0; r < rows_; ++r) {
-      if (from[c][r * kLanes] == usual[c]) continue;
-      listed_rows_.push_back(static_cast<Row>(r));
-      listed_bins_.push_back(from[c][r * kLanes]);
-    }
-    listed_begin_.push_back(static_cast<std::int64_t>(listed_rows_.size()));
+    is_sparse[c] = usual[c] != kNoUsualBin;
+    if (is_sparse[c]) append_listed(from[c], narrow<std::uint8_t>(usual[c]));
   }
-  place_.clear();
-  dense_.clear();
-  lay_out(is_sparse);
-  for (size_t c : dense_) {  // a column moves to a place that is its own already, or nobody's any more
+  lay_out(std::move(is_sparse));
+  for (size_t c : dense_) {  // in ascending order, so that a column only moves over places that are free by now
     std::uint8_t* to = dense_at(c);
     if (to == from[c]) continue;
     for (size_t r = 0; r < rows_; ++r) to[r * kLanes] = from[c][r * kLanes];
@@ -349,16 +253,14 @@ void BinnedMatrix::list_sparse(Context& context) {
 
 BinnedMatrix::BinnedMatrix(const SparseTable& table, Thresholds thresholds, Context& context)
     : rows_(table.rows()), thresholds_(std::move(thresholds)), has_missing_(thresholds_.columns()) {
-  std::vector<bool> is_sparse(table.columns());
-  const size_t two_valued = two_valued_share();
+  std::vector<std::uint8_t> is_sparse(table.columns());
   std::vector<std::int64_t> counts;  // stored values of each column, and all rows
-  for (size_t c = 0; c < table.columns(); ++c) counts.push_back(static_cast<std::int64_t>(table.stored(c)));
-  counts.push_back(static_cast<std::int64_t>(rows_));
+  for (size_t c = 0; c < table.columns(); ++c) counts.push_back(narrow<std::int64_t>(table.stored(c)));
+  counts.push_back(narrow<std::int64_t>(rows_));
   context.together().sum(counts, "stored values");
   for (size_t c = 0; c < table.columns(); ++c)
-    is_sparse[c] =
-        counts[c] <= counts.back() / static_cast<std::int64_t>(value_bins(c) == 2 ? two_valued : kSparseShare);
-  lay_out(is_sparse);
+    is_sparse[c] = counts[c] <= counts.back() / narrow<std::int64_t>(kSparseShare);
+  lay_out(std::move(is_sparse));
   allocate(nullptr);
   for (size_t c : sparse_) {
     const auto cuts = thresholds_.of(c);
@@ -370,11 +272,11 @@ BinnedMatrix::BinnedMatrix(const SparseTable& table, Thresholds thresholds, Cont
       listed_bins_.push_back(bin);
       has_missing_[c] |= bin == cuts.size() + 1;
     });
-    listed_begin_.push_back(static_cast<std::int64_t>(listed_rows_.size()));
+    listed_begin_.push_back(listed_rows_.size());
   }
   listed_rows_.shrink_to_fit();
   listed_bins_.shrink_to_fit();
-  context.parallel_for(dense(), 20.0 * static_cast<double>(dense() * rows_), [&](size_t p, int) {
+  context.parallel_for(dense(), 20.0 * real(dense() * rows_), [&](size_t p, size_t) {
     const size_t c = dense_[p];
     const auto cuts = thresholds_.of(c);
     std::uint8_t* out = dense_at(c);
@@ -390,20 +292,20 @@ BinnedMatrix::BinnedMatrix(const SparseTable& table, Thresholds thresholds, Cont
 }
 
 BinnedMatrix::SparseColumn BinnedMatrix::listed(size_t number) const {
-  const auto begin = static_cast<size_t>(listed_begin_[number]), end = static_cast<size_t>(listed_begin_[number + 1]);
+  const size_t begin = listed_begin_[number], end = listed_begin_[number + 1];
   return {{listed_rows_.data() + begin, end - begin}, listed_bins_.data() + begin, usual_bin_[number]};
 }
 
-int BinnedMatrix::bin(size_t column, size_t row) const {
-  if (place_[column] >= 0) return dense_at(column)[row * kLanes];
-  const SparseColumn s = listed(static_cast<size_t>(~place_[column]));
-  const auto at = std::lower_bound(s.rows.begin(), s.rows.end(), static_cast<Row>(row));
+std::uint8_t BinnedMatrix::bin(size_t column, size_t row) const {
+  if (!is_sparse_[column]) return dense_at(column)[row * kLanes];
+  const SparseColumn s = listed_of(column);
+  const auto at = std::lower_bound(s.rows.begin(), s.rows.end(), narrow<Row>(row));
   return at != s.rows.end() && *at == row ? s.bins[at - s.rows.begin()] : s.usual_bin;
 }
 
 void BinnedMatrix::gather(size_t column, std::span<const Row> rows, std::uint8_t* out) const {
-  if (place_[column] >= 0) {
-    const auto p = static_cast<size_t>(place_[column]);
+  if (!is_sparse_[column]) {
+    const size_t p = place_[column];
     if (!folded_.empty() && folded_[p / kLanes]) {
       const std::uint8_t* bits = folded_[p / kLanes].get();
       for (size_t i = 0; i < rows.size(); ++i) out[i] = (bits[rows[i]] >> (p % kLanes)) & 1;
@@ -414,7 +316,7 @@ void BinnedMatrix::gather(size_t column, std::span<const Row> rows, std::uint8_t
     return;
   }
   if (rows.empty()) return;
-  const SparseColumn s = listed(static_cast<size_t>(~place_[column]));
+  const SparseColumn s = listed_of(column);
   auto at = std::lower_bound(s.rows.begin(), s.rows.end(), rows.front());
   for (size_t i = 0; i < rows.size(); ++i) {
     while (at != s.rows.end() && *at < rows[i]) ++at;
@@ -423,12 +325,12 @@ void BinnedMatrix::gather(size_t column, std::span<const Row> rows, std::uint8_t
 }
 
 void BinnedMatrix::copy(size_t column, size_t begin, size_t end, std::uint8_t* out, size_t step) const {
-  if (place_[column] >= 0) {
+  if (!is_sparse_[column]) {
     const std::uint8_t* bins = dense_at(column);
     for (size_t r = begin; r < end; ++r) out[(r - begin) * step] = bins[r * kLanes];
     return;
   }
-  const SparseColumn s = listed(static_cast<size_t>(~place_[column]));
+  const SparseColumn s = listed_of(column);
   for (size_t r = begin; r < end; ++r) out[(r - begin) * step] = s.usual_bin;
   for (auto at = std::lower_bound(s.rows.begin(), s.rows.end(), begin); at != s.rows.end() && *at < end; ++at)
     out[(*at - begin) * step] = s.bins[at - s.rows.begin()];
@@ -448,15 +350,15 @@ void BinnedMatrix::read(size_t column, size_t begin, size_t end, double* out) co
   const bool named = categorical(column);
   auto value = [&](size_t b) {
     if (b > cuts.size()) return std::numeric_limits<double>::quiet_NaN();
-    if (named) return static_cast<double>(b);
+    if (named) return real(b);
     return b < cuts.size() ? cuts[b] : std::numeric_limits<double>::max();
   };
-  if (place_[column] >= 0) {
+  if (!is_sparse_[column]) {
     const std::uint8_t* bins = dense_at(column);
     for (size_t r = begin; r < end; ++r) out[r - begin] = value(bins[r * kLanes]);
     return;
   }
-  const SparseColumn s = listed(static_cast<size_t>(~place_[column]));
+  const SparseColumn s = listed_of(column);
   std::fill_n(out, end - begin, value(s.usual_bin));
   for (auto at = std::lower_bound(s.rows.begin(), s.rows.end(), begin); at != s.rows.end() && *at < end; ++at)
     out[*at - begin] = value(s.bins[at - s.rows.begin()]);
@@ -464,59 +366,61 @@ void BinnedMatrix::read(size_t column, size_t begin, size_t end, double* out) co
 
 namespace {
 
-// For every row of a table the places that it takes among chosen rows; a row may be chosen more than once.
+// For every row of a table its places among the chosen rows; a row may be chosen more than once.
 class PlacesOfRows {
  public:
-  PlacesOfRows(size_t table_rows, std::span<const std::int64_t> chosen)
-      : first_(table_rows, kNone), next_(chosen.size(), kNone) {
-    for (size_t i = chosen.size(); i-- > 0;) {
-      next_[i] = first_[static_cast<size_t>(chosen[i])];
-      first_[static_cast<size_t>(chosen[i])] = static_cast<Row>(i);
+  PlacesOfRows(size_t table_rows, std::span<const Row> chosen)
+      : first_(table_rows, kNoRow), next_(chosen.size(), kNoRow) {
+    for (Row i = narrow<Row>(chosen.size()); i-- > 0;) {
+      next_[i] = first_[chosen[i]];
+      first_[chosen[i]] = i;
     }
   }
   template <class Body>
   void each(Row row, const Body& body) const {
-    for (Row place = first_[row]; place != kNone; place = next_[place]) body(place);
+    for (Row place = first_[row]; place != kNoRow; place = next_[place]) body(place);
   }
 
  private:
-  static constexpr Row kNone = 0xFFFFFFFFu;
-  std::vector<Row> first_, next_;
+  std::vector<Row> first_, next_;  // a linked list for each row
 };
 
 }  // namespace
 
-BinnedMatrix::BinnedMatrix(const BinnedMatrix& whole, std::span<const std::int64_t> columns,
-                           std::span<const std::int64_t> rows, Context& context)
+BinnedMatrix::BinnedMatrix(const BinnedMatrix& whole, std::span<const size_t> columns, std::span<const Row> rows,
+                           Context& context)
     : rows_(rows.size()), thresholds_(whole.thresholds_.take(columns)), has_missing_(columns.size()) {
-  std::vector<bool> is_sparse;
-  for (std::int64_t c : columns) is_sparse.push_back(whole.place_[static_cast<size_t>(c)] < 0);
-  lay_out(is_sparse);
+  std::vector<std::uint8_t> is_sparse;
+  for (size_t c : columns) is_sparse.push_back(whole.is_sparse_[c]);
+  lay_out(std::move(is_sparse));
   allocate(nullptr);
   bool same_places = dense() == whole.dense();  // then whole groups can be copied
-  for (size_t p = 0; p < dense() && same_places; ++p)
-    same_places = static_cast<size_t>(columns[dense_[p]]) == whole.dense_[p];
-  context.parallel_for(groups(), 2.0 * static_cast<double>(rows_ * dense()), [&](size_t g, int) {
+  for (size_t p = 0; p < dense() && same_places; ++p) same_places = columns[dense_[p]] == whole.dense_[p];
+  context.parallel_for(groups(), 2.0 * real(rows_ * dense()), [&](size_t g, size_t) {
     if (same_places)
       for (size_t r = 0; r < rows_; ++r)
-        std::memcpy(bins_.get() + (g * rows_ + r) * kLanes,
-                    whole.bins_.get() + (g * whole.rows_ + static_cast<size_t>(rows[r])) * kLanes, kLanes);
+        std::memcpy(bins_.get() + (g * rows_ + r) * kLanes, whole.bins_.get() + (g * whole.rows_ + rows[r]) * kLanes,
+                    kLanes);
     for (size_t p = g * kLanes; p < std::min(dense(), (g + 1) * kLanes); ++p) {
       const size_t c = dense_[p];
-      const std::uint8_t* in = whole.dense_at(static_cast<size_t>(columns[c]));
+      const std::uint8_t* in = whole.dense_at(columns[c]);
       std::uint8_t* out = dense_at(c);
-      for (size_t r = 0; r < rows_ && !same_places; ++r) out[r * kLanes] = in[static_cast<size_t>(rows[r]) * kLanes];
+      for (size_t r = 0; r < rows_ && !same_places; ++r) out[r * kLanes] = in[size_t{rows[r]} * kLanes];
       bool any_missing = false;
       for (size_t r = 0; r < rows_; ++r) any_missing |= out[r * kLanes] == value_bins(c);
       has_missing_[c] = any_missing;
     }
   });
   fold(context);
+  take_sparse(whole, columns, rows);
+}
+
+void BinnedMatrix::take_sparse(const BinnedMatrix& whole, std::span<const size_t> columns, std::span<const Row> rows) {
   if (sparse_.empty()) return;
   const PlacesOfRows places(whole.rows_, rows);
   std::vector<std::pair<Row, std::uint8_t>> column;
   for (size_t c : sparse_) {
-    const SparseColumn from = whole.listed(static_cast<size_t>(~whole.place_[static_cast<size_t>(columns[c])]));
+    const SparseColumn from = whole.listed_of(columns[c]);
     column.clear();
     for (size_t i = 0; i < from.rows.size(); ++i)
       places.each(from.rows[i], [&](Row place) { column.emplace_back(place, from.bins[i]); });
@@ -526,7 +430,7 @@ BinnedMatrix::BinnedMatrix(const BinnedMatrix& whole, std::span<const std::int64
       listed_bins_.push_back(bin);
       has_missing_[c] |= bin == value_bins(c);
     }
-    listed_begin_.push_back(static_cast<std::int64_t>(listed_rows_.size()));
+    listed_begin_.push_back(listed_rows_.size());
     usual_bin_.push_back(from.usual_bin);
   }
 }

@@ -25,21 +25,22 @@ std::vector<std::uint64_t> hashes_of(const BinnedMatrix& X, const Target& target
   const Lanes lanes = X.lanes();
   const size_t n = X.rows();
   std::vector<std::uint64_t> hash(n);
-  context.over_blocks(n, kBlock, static_cast<double>(lanes.groups.size() + 2), [&](size_t begin, size_t end, size_t) {
+  context.over_blocks(n, kBlock, real(lanes.groups.size() + 2), [&](size_t begin, size_t end, size_t) {
     for (size_t r = begin; r < end; ++r) hash[r] = mixed(std::bit_cast<std::uint64_t>(target.y[r]) + 1);
     for (size_t at = 0; at < raw.size(); at += n)
       for (size_t r = begin; r < end; ++r) hash[r] = mixed(hash[r] ^ std::bit_cast<std::uint64_t>(raw[at + r]));
     for (size_t g = 0; g < lanes.groups.size(); ++g)
       for (size_t r = begin; r < end; ++r) hash[r] = mixed(hash[r] * 3 + word_at(lanes, g, r));
   });
-  for (size_t s = 0; s < X.sparse(); ++s) {  // added, so that the order of columns in which a row is met is one
+  for (size_t s = 0; s < X.sparse(); ++s) {  // a sum, because columns list different rows
     const auto column = X.listed(s);
     for (size_t i = 0; i < column.rows.size(); ++i) hash[column.rows[i]] += mixed((s << 8) + column.bins[i] + 1);
   }
   return hash;
 }
 
-// How many different rows there are, from all rows whose hashes end alike: equal rows are all among them or none.
+// The share of rows that are different from each other, estimated from the rows whose mixed hash ends in zeros: equal
+// rows have equal hashes, so all of them are in that sample or none.
 double share_of_different(const std::vector<std::uint64_t>& hash) {
   const std::uint64_t ending = hash.size() > 64 * 1024 ? 63 : 0;
   std::vector<std::uint64_t> some;
@@ -47,73 +48,71 @@ double share_of_different(const std::vector<std::uint64_t>& hash) {
     if ((mixed(h) & ending) == 0) some.push_back(h);
   if (some.empty()) return 1.0;
   std::sort(some.begin(), some.end());
-  const auto different = std::unique(some.begin(), some.end()) - some.begin();
-  return static_cast<double>(different) / static_cast<double>(some.size());
+  const auto all = real(some.size());
+  some.erase(std::unique(some.begin(), some.end()), some.end());
+  return real(some.size()) / all;
 }
 
-// Numbers for hashes, in order of their first appearance.
+// Numbers hashes in the order of their first appearance. An open-addressing hash table.
 class Numbering {
  public:
-  explicit Numbering(size_t expected) : slots_(std::bit_ceil(4 * expected + 16), kFree) {}
+  explicit Numbering(size_t expected) : slots_(std::bit_ceil(4 * expected + 16), kNoRow) {}
 
   Row number(std::uint64_t hash) {
     if (4 * hashes_.size() > 3 * slots_.size()) grow();
     size_t at = place(hash);
-    if (slots_[at] == kFree) {
-      slots_[at] = static_cast<Row>(hashes_.size());
+    if (slots_[at] == kNoRow) {
+      slots_[at] = narrow<Row>(hashes_.size());
       hashes_.push_back(hash);
     }
     return slots_[at];
   }
 
  private:
-  static constexpr Row kFree = 0xFFFFFFFFu;
   size_t place(std::uint64_t hash) const {
     size_t at = mixed(hash) & (slots_.size() - 1);
-    while (slots_[at] != kFree && hashes_[slots_[at]] != hash) at = (at + 1) & (slots_.size() - 1);
+    while (slots_[at] != kNoRow && hashes_[slots_[at]] != hash) at = (at + 1) & (slots_.size() - 1);
     return at;
   }
   void grow() {
-    slots_.assign(2 * slots_.size(), kFree);
-    for (size_t i = 0; i < hashes_.size(); ++i) slots_[place(hashes_[i])] = static_cast<Row>(i);
+    slots_.assign(2 * slots_.size(), kNoRow);
+    for (Row i = 0; i < hashes_.size(); ++i) slots_[place(hashes_[i])] = i;
   }
 
   std::vector<Row> slots_;
   std::vector<std::uint64_t> hashes_;
 };
 
-// Whether every row is the same as the one that stands for it; equal hashes only make it likely.
-bool all_equal(const BinnedMatrix& X, const Target& target, std::span<const double> raw,
-               std::span<const std::int64_t> standing, std::span<const Row> number, Context& context) {
+// Whether every row is equal to the first row with the same hash (equal hashes only make that likely). `first` lists
+// these rows and `number` has the place of each row's first one.
+bool all_equal(const BinnedMatrix& X, const Target& target, std::span<const double> raw, std::span<const Row> first,
+               std::span<const Row> number, Context& context) {
   const Lanes lanes = X.lanes();
   const size_t n = X.rows();
   auto same = [](double a, double b) { return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b); };
   std::atomic<bool> equal = true;
-  context.over_blocks(
-      n, kBlock, 2.0 * static_cast<double>(lanes.groups.size() + 1), [&](size_t from, size_t to, size_t) {
-        std::uint64_t different = 0;
-        for (size_t r = from; r < to; ++r) {
-          const auto other = static_cast<size_t>(standing[number[r]]);
-          different |= !same(target.y[r], target.y[other]);
-          for (size_t at = 0; at < raw.size(); at += n) different |= !same(raw[at + r], raw[at + other]);
-        }
-        for (size_t g = 0; g < lanes.groups.size(); ++g)
-          for (size_t r = from; r < to; ++r)
-            different |= word_at(lanes, g, r) ^ word_at(lanes, g, static_cast<size_t>(standing[number[r]]));
-        if (different) equal = false;
-      });
-  // A row's listed bins are those of the row that stands for it, and as many.
-  std::vector<std::int32_t> more(X.sparse() ? n : 0);
+  context.over_blocks(n, kBlock, 2.0 * real(lanes.groups.size() + 1), [&](size_t from, size_t to, size_t) {
+    std::uint64_t different = 0;
+    for (size_t r = from; r < to; ++r) {
+      const size_t other = first[number[r]];
+      different |= !same(target.y[r], target.y[other]);
+      for (size_t at = 0; at < raw.size(); at += n) different |= !same(raw[at + r], raw[at + other]);
+    }
+    for (size_t g = 0; g < lanes.groups.size(); ++g)
+      for (size_t r = from; r < to; ++r) different |= word_at(lanes, g, r) ^ word_at(lanes, g, first[number[r]]);
+    if (different) equal = false;
+  });
+  // Both rows must be listed with the same bins, in the same number of columns.
+  std::vector<std::uint32_t> listed(X.sparse() ? n : 0);
   for (size_t s = 0; s < X.sparse() && equal; ++s) {
     const auto column = X.listed(s);
     for (size_t i = 0; i < column.rows.size() && equal; ++i) {
-      const auto other = static_cast<size_t>(standing[number[column.rows[i]]]);
-      if (X.bin(X.sparse_column(s), other) != column.bins[i]) equal = false;
-      ++more[column.rows[i]];
+      if (X.bin(X.sparse_column(s), first[number[column.rows[i]]]) != column.bins[i]) equal = false;
+      ++listed[column.rows[i]];
     }
   }
-  for (size_t r = 0; r < more.size() && equal; ++r)
-    if (more[r] != more[static_cast<size_t>(standing[number[r]])]) equal = false;
+  for (size_t r = 0; r < listed.size() && equal; ++r)
+    if (listed[r] != listed[first[number[r]]]) equal = false;
   return equal;
 }
 
@@ -126,26 +125,26 @@ std::unique_ptr<MergedRows> merge_equal_rows(const BinnedMatrix& X, const Target
   const auto hash = hashes_of(X, target, raw, context);
   const double share = share_of_different(hash);
   if (share > 0.5) return nullptr;
-  Numbering numbering(static_cast<size_t>(share * static_cast<double>(n)));
+  Numbering numbering(truncated<size_t>(share * real(n)));
   std::vector<Row> number(n);
-  std::vector<std::int64_t> standing;  // the first of equal rows stands for all
-  for (size_t r = 0; r < n; ++r) {
+  std::vector<Row> first;  // the first of equal rows stands for all of them
+  for (Row r = 0; r < n; ++r) {
     number[r] = numbering.number(hash[r]);
-    if (number[r] == standing.size()) standing.push_back(static_cast<std::int64_t>(r));
+    if (number[r] == first.size()) first.push_back(r);
   }
-  if (!all_equal(X, target, raw, standing, number, context)) return nullptr;
+  if (!all_equal(X, target, raw, first, number, context)) return nullptr;
   auto merged = std::make_unique<MergedRows>();
-  std::vector<std::int64_t> columns(X.columns());
-  std::iota(columns.begin(), columns.end(), 0);
-  merged->X = std::make_unique<BinnedMatrix>(X, columns, standing, context);
-  for (std::int64_t r : standing) merged->y.push_back(target.y[static_cast<size_t>(r)]);
+  std::vector<size_t> columns(X.columns());
+  std::iota(columns.begin(), columns.end(), size_t{0});
+  merged->X = std::make_unique<BinnedMatrix>(X, columns, first, context);
+  for (Row r : first) merged->y.push_back(target.y[r]);
   for (size_t at = 0; at < raw.size(); at += n)
-    for (std::int64_t r : standing) merged->raw.push_back(raw[at + static_cast<size_t>(r)]);
+    for (Row r : first) merged->raw.push_back(raw[at + r]);
   merged->weights.weighted = true;
-  merged->weights.rows = static_cast<std::int64_t>(standing.size());
+  merged->weights.rows = narrow<std::int64_t>(first.size());
   merged->weights.shift = target.weights->shift;
   merged->weights.total = target.weights->total;
-  merged->weights.units.resize(standing.size());
+  merged->weights.units.resize(first.size());
   for (size_t r = 0; r < n; ++r) merged->weights.units[number[r]] += target.weights->unit(r);
   return merged;
 }

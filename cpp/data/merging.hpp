@@ -1,6 +1,5 @@
-// Rows that are alike in every bin, in what is to be predicted and in their raw prediction stay alike as long as trees
-// are grown: they are kept once, with the sum of their weights. The model is the same to the last bit, since all sums
-// are exact; only the recorded training loss is added up in another order.
+// Rows with the same bins, the same target and the same raw prediction stay equal while trees are grown. They are
+// merged into one row with the sum of their weights. The model is the same to the last bit, since all sums are exact.
 #pragma once
 
 #include <memory>
@@ -17,7 +16,7 @@ struct MergedRows {
   Weights weights;
 };
 
-// Nothing where fewer than half of the rows would go, or the table is small. `raw` may be empty.
+// nullptr if fewer than half of the rows would go, or if the table is small. `raw` may be empty.
 std::unique_ptr<MergedRows> merge_equal_rows(const BinnedMatrix& X, const Target& target, std::span<const double> raw,
                                              Context& context);
 

@@ -1,5 +1,5 @@
-// Everything a user can set that reaches the core; travels whole. The table below is the only place in C++ that a new
-// parameter needs: the record and its door in Python are made from it.
+// All parameters of the user that reach the core, in one record. The table below is the only place in C++ that a new
+// parameter needs: the record and its Python binding are made from it.
 #pragma once
 
 #include "support/types.hpp"
@@ -13,24 +13,24 @@ enum class Stop { paid, never };
 enum class Screening { off, exact, probable };
 
 // type, name, default
-#define FRUGAL_PARAMS(PARAM)                                                       \
-  PARAM(double, mu, 1e-3)                                                          \
-  PARAM(MuUnit, mu_unit, MuUnit::share)                                            \
-  PARAM(double, learning_rate, 0.1)                                                \
-  PARAM(int, max_iter, 500)                                                        \
-  PARAM(int, max_depth, 4)                                                         \
-  PARAM(double, min_samples_leaf, 20)                                              \
-  PARAM(double, l2_regularization, 0.0)                                            \
-  PARAM(LeafValues, leaf_values, LeafValues::newton)                               \
-  PARAM(Init, init, Init::prior)                                                   \
-  PARAM(Stop, stop, Stop::paid)                                                    \
-  PARAM(bool, early_stopping, false)                                               \
-  PARAM(int, n_iter_no_change, 20)                                                 \
-  PARAM(double, tol, 0.0)                                                          \
-  PARAM(Screening, screening, Screening::off)                                      \
-  /* share of the columns that a tree may buy; negative: chosen by their number */ \
-  PARAM(double, new_features, 1.0)                                                 \
-  PARAM(std::uint64_t, seed, 0) /* decides which */
+#define FRUGAL_PARAMS(PARAM)                                                   \
+  PARAM(double, mu, 1e-3)                                                      \
+  PARAM(MuUnit, mu_unit, MuUnit::share)                                        \
+  PARAM(double, learning_rate, 0.1)                                            \
+  PARAM(int, max_iter, 500)                                                    \
+  PARAM(int, max_depth, 4)                                                     \
+  PARAM(double, min_samples_leaf, 20)                                          \
+  PARAM(double, l2_regularization, 0.0)                                        \
+  PARAM(LeafValues, leaf_values, LeafValues::newton)                           \
+  PARAM(Init, init, Init::prior)                                               \
+  PARAM(Stop, stop, Stop::paid)                                                \
+  PARAM(bool, early_stopping, false)                                           \
+  PARAM(int, n_iter_no_change, 20)                                             \
+  PARAM(double, tol, 0.0)                                                      \
+  PARAM(Screening, screening, Screening::off)                                  \
+  /* share of columns offered to a tree; negative: chosen from their number */ \
+  PARAM(double, new_features, 1.0)                                             \
+  PARAM(std::uint64_t, seed, 0)
 
 struct Params {
 #define FRUGAL_MEMBER(type, name, value) type name = value;

@@ -1,11 +1,11 @@
-// A table of which only the values that are not zero are stored, column by column.
+// A sparse table: only values that are not zero are stored, column by column.
 #pragma once
 
 #include "data/table.hpp"
 
 namespace frugal {
 
-// Rows ascend within a column and none comes twice; `check` says so before anything else reads it.
+// Rows ascend within a column and none is repeated; `check` makes sure before anything else reads them.
 class SparseTable : public Source {
  public:
   SparseTable(size_t rows, size_t columns, const void* values, Element value_type, const void* indices,
@@ -19,14 +19,14 @@ class SparseTable : public Source {
         begins_(begins),
         begin_type_(begin_type) {}
 
-  // Throws where the arrays, `stored` values long, do not describe such a table.
+  // Throws if the arrays, with `stored` values, do not describe such a table.
   void check(size_t stored) const;
 
   size_t rows() const override { return rows_; }
   size_t columns() const override { return columns_; }
   void read(size_t column, size_t begin, size_t end, double* out) const override;
 
-  size_t begin_of(size_t column) const { return static_cast<size_t>(whole(begins_, begin_type_, column)); }
+  size_t begin_of(size_t column) const { return index(whole(begins_, begin_type_, column)); }
   size_t stored(size_t column) const { return begin_of(column + 1) - begin_of(column); }
   size_t stored() const { return begin_of(columns_); }
 
@@ -35,12 +35,13 @@ class SparseTable : public Source {
   void each(size_t column, const Body& body) const {
     const size_t begin = begin_of(column), end = begin_of(column + 1);
     as_elements(values_, value_type_, [&](const auto* values) {
+      auto each_of = [&](const auto* rows) {
+        for (size_t i = begin; i < end; ++i) body(narrow<Row>(rows[i]), values[i]);
+      };
       if (index_type_ == Element::i32) {
-        const auto* rows = static_cast<const std::int32_t*>(indices_);
-        for (size_t i = begin; i < end; ++i) body(static_cast<Row>(rows[i]), static_cast<double>(values[i]));
+        each_of(static_cast<const std::int32_t*>(indices_));
       } else {
-        const auto* rows = static_cast<const std::int64_t*>(indices_);
-        for (size_t i = begin; i < end; ++i) body(static_cast<Row>(rows[i]), static_cast<double>(values[i]));
+        each_of(static_cast<const std::int64_t*>(indices_));
       }
     });
   }

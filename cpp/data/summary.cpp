@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kSign = std::uint64_t{1} << 63;
 
-// An integer that orders like the number; -0 and 0 are the same.
+// An integer key in the order of the numbers; -0 and 0 have the same key.
 std::uint64_t key_of(double value) {
   const auto bits = std::bit_cast<std::uint64_t>(value + 0.0);
   return bits & kSign ? ~bits : bits | kSign;
@@ -22,14 +22,15 @@ double value_of(std::uint64_t key) {
   return std::bit_cast<double>(key & kSign ? key ^ kSign : ~key);
 }
 
-// A threshold that separates a < b: the middle, or a itself where no number lies between.
+// A threshold that separates a < b: the middle, or a itself if there is no double between them.
 double between(double a, double b) {
   double middle = 0.5 * a + 0.5 * b;
   return a <= middle && middle < b ? middle : a;
 }
 
-// Sorts by eleven bits at a time, lowest first; digits that all keys share are skipped, so numbers that were float32
-// take half the passes. About four times as fast as std::sort. Returns where the sorted keys lie.
+// Radix sort by eleven bits at a time, lowest first. Digits that are equal in all keys are skipped, so numbers that
+// were float32 take half the passes. About four times as fast as std::sort. `both` holds the n keys and room for n
+// more; returns the half with the sorted keys.
 std::uint64_t* radix_sort(size_t n, std::vector<std::uint64_t>& both) {
   constexpr int kBits = 11, kDigits = 6, kBuckets = 1 << kBits;
   std::vector<std::uint32_t> counts(kDigits * kBuckets);
@@ -52,7 +53,7 @@ std::uint64_t* radix_sort(size_t n, std::vector<std::uint64_t>& both) {
 void Summary::add(std::span<const double> values, const std::int64_t* units, Spare& spare) {
   std::vector<Cell> found;
   auto gather = [&](std::uint64_t key, std::int64_t mass) {
-    const std::uint64_t place = key >> left_out_;
+    const std::uint64_t place = key >> dropped_;
     if (!found.empty() && found.back().key == place) {
       found.back().mass += mass;
       found.back().high = value_of(key);
@@ -72,10 +73,10 @@ void Summary::add(std::span<const double> values, const std::int64_t* units, Spa
     } else {
       std::sort(sorted, sorted + n);
     }
-    for (size_t i = 0; i < n;) {  // equal values at once
+    for (size_t i = 0; i < n;) {  // equal values together
       size_t j = i + 1;
       while (j < n && sorted[j] == sorted[i]) ++j;
-      gather(sorted[i], static_cast<std::int64_t>(j - i));
+      gather(sorted[i], narrow<std::int64_t>(j - i));
       i = j;
     }
   } else {
@@ -89,7 +90,7 @@ void Summary::add(std::span<const double> values, const std::int64_t* units, Spa
 }
 
 void Summary::add(double value, std::int64_t mass) {
-  if (mass > 0 && !std::isnan(value)) merge({{key_of(value) >> left_out_, value + 0.0, value + 0.0, mass}});
+  if (mass > 0 && !std::isnan(value)) merge({{key_of(value) >> dropped_, value + 0.0, value + 0.0, mass}});
 }
 
 void Summary::merge(const std::vector<Cell>& more) {
@@ -116,21 +117,20 @@ void Summary::merge(const std::vector<Cell>& more) {
   coarsen();
 }
 
-// Leaves out as few more bits as bring the cells down to `most_`.
+// Drops as few more bits as bring the number of cells down to `most_`.
 void Summary::coarsen() {
   if (cells_.size() <= most_) return;
-  std::vector<size_t> pairs_parted_by(65);  // neighbours that stay apart until so many bits are left out
+  std::vector<size_t> pairs_joined_by(65);  // neighbours that share a cell once this many bits are dropped
   for (size_t i = 0; i + 1 < cells_.size(); ++i)
-    ++pairs_parted_by[static_cast<size_t>(std::bit_width(cells_[i].key ^ cells_[i + 1].key))];
-  size_t left = cells_.size();
-  int more = 0;
-  while (left > most_) left -= pairs_parted_by[static_cast<size_t>(++more)];
-  leave_out(more);
+    ++pairs_joined_by[index(std::bit_width(cells_[i].key ^ cells_[i + 1].key))];
+  size_t left = cells_.size(), more = 0;
+  while (left > most_) left -= pairs_joined_by[++more];
+  drop(more);
 }
 
-void Summary::leave_out(int bits) {
+void Summary::drop(size_t bits) {
   if (bits == 0) return;
-  left_out_ += bits;
+  dropped_ += bits;
   std::vector<Cell> coarse;
   for (const Cell& c : cells_) {
     const std::uint64_t key = bits < 64 ? c.key >> bits : 0;
@@ -145,7 +145,7 @@ void Summary::leave_out(int bits) {
 }
 
 std::vector<std::int64_t> Summary::packed() const {
-  std::vector<std::int64_t> out{left_out_};
+  std::vector<std::int64_t> out{narrow<std::int64_t>(dropped_)};
   for (const Cell& c : cells_) {
     out.push_back(std::bit_cast<std::int64_t>(c.key));
     out.push_back(std::bit_cast<std::int64_t>(c.low));
@@ -157,49 +157,49 @@ std::vector<std::int64_t> Summary::packed() const {
 
 void Summary::add_packed(std::span<const std::int64_t> packed) {
   Summary other(most_);
-  other.left_out_ = static_cast<int>(packed[0]);
+  other.dropped_ = index(packed[0]);
   for (size_t i = 1; i + 3 < packed.size(); i += 4)
     other.cells_.push_back({std::bit_cast<std::uint64_t>(packed[i]), std::bit_cast<double>(packed[i + 1]),
                             std::bit_cast<double>(packed[i + 2]), packed[i + 3]});
-  const int most = std::max(left_out_, other.left_out_);
-  leave_out(most - left_out_);
-  other.leave_out(most - other.left_out_);
+  const size_t most = std::max(dropped_, other.dropped_);
+  drop(most - dropped_);
+  other.drop(most - other.dropped_);
   merge(other.cells_);
 }
 
-// Indices of the last cell of every bin but the last. A cell heavier than a bin stands alone, and the others share the
-// remaining bins evenly.
-std::vector<size_t> Summary::equal_weight_bins(int max_bins) const {
+// Indices of the last cell of every bin but the last. A cell heavier than a bin gets a bin of its own, and the others
+// share the remaining bins evenly.
+std::vector<size_t> Summary::equal_weight_bins(size_t max_bins) const {
   std::int64_t total = 0;
   for (const auto& c : cells_) total += c.mass;
-  auto heavy = [&](size_t i) { return static_cast<double>(cells_[i].mass) * max_bins >= static_cast<double>(total); };
+  auto heavy = [&](size_t i) { return real(cells_[i].mass) * real(max_bins) >= real(total); };
   std::int64_t light_left = 0, inside = 0;
-  int light_bins = max_bins;
+  size_t light_bins = max_bins;  // at least 1
+  auto use_bin = [&] { light_bins = std::max<size_t>(light_bins, 2) - 1; };
   for (size_t i = 0; i < cells_.size(); ++i) {
     if (heavy(i)) {
-      --light_bins;
+      use_bin();
     } else {
       light_left += cells_[i].mass;
     }
   }
-  light_bins = std::max(light_bins, 1);
   std::vector<size_t> ends;
-  for (size_t i = 0; i + 1 < cells_.size() && ends.size() + 1 < static_cast<size_t>(max_bins); ++i) {
+  for (size_t i = 0; i + 1 < cells_.size() && ends.size() + 1 < max_bins; ++i) {
     inside += cells_[i].mass;
-    double aim = static_cast<double>(light_left) / light_bins;
-    double have = static_cast<double>(inside);
+    double aim = real(light_left) / real(light_bins);
+    double have = real(inside);
     if (!(heavy(i) || have >= aim || (heavy(i + 1) && have >= 0.5 * aim))) continue;
     ends.push_back(i);
     light_left -= heavy(i) ? inside - cells_[i].mass : inside;
-    if (!heavy(i)) light_bins = std::max(light_bins - 1, 1);
+    if (!heavy(i)) use_bin();
     inside = 0;
   }
   return ends;
 }
 
-std::vector<double> Summary::cuts(int max_bins) const {
+std::vector<double> Summary::cuts(size_t max_bins) const {
   std::vector<double> cuts;
-  if (cells_.size() <= static_cast<size_t>(max_bins)) {
+  if (cells_.size() <= max_bins) {
     for (size_t i = 0; i + 1 < cells_.size(); ++i) cuts.push_back(between(cells_[i].high, cells_[i + 1].low));
   } else {
     for (size_t i : equal_weight_bins(max_bins)) cuts.push_back(between(cells_[i].high, cells_[i + 1].low));

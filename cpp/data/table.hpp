@@ -1,4 +1,4 @@
-// A numeric table as the user holds it: each column of any element type and with any step, read in place.
+// The user's numeric table, read in place: each column has its element type and its step.
 #pragma once
 
 #include <stdexcept>
@@ -54,12 +54,12 @@ class Table : public Source {
   void read(size_t column, size_t begin, size_t end, double* out) const override {
     const Column& c = columns_[column];
     as_elements(c.data, c.element, [&](const auto* values) {
-      const auto* v = values + static_cast<std::ptrdiff_t>(begin) * c.step;
+      const auto first = narrow<std::ptrdiff_t>(begin), count = narrow<std::ptrdiff_t>(end - begin);
+      const auto* v = values + first * c.step;
       if (c.step == 1) {
-        for (size_t i = 0; i < end - begin; ++i) out[i] = static_cast<double>(v[i]);
+        for (std::ptrdiff_t i = 0; i < count; ++i) out[i] = v[i];
       } else {
-        for (size_t i = 0; i < end - begin; ++i)
-          out[i] = static_cast<double>(v[static_cast<std::ptrdiff_t>(i) * c.step]);
+        for (std::ptrdiff_t i = 0; i < count; ++i) out[i] = v[i * c.step];
       }
     });
   }

@@ -5,12 +5,12 @@
 
 namespace frugal {
 
-// The grid follows from the sum of all weights, which is taken on a finer grid: added as doubles it would depend on
-// their order, and could fall on either side of a power of two.
+// The grid follows from the sum of all weights. It is computed on a finer grid: a sum of doubles would depend on their
+// order, and could be on either side of a power of two.
 Weights Weights::from(std::span<const double> weights, size_t n_rows, bool weighted, Together& together) {
   Weights out;
   out.weighted = weighted;
-  out.rows = sum_of(together, static_cast<std::int64_t>(n_rows), "rows");
+  out.rows = sum_of(together, narrow<std::int64_t>(n_rows), "rows");
   if (!weighted) {
     out.total = out.rows;
     return out;
@@ -18,7 +18,7 @@ Weights Weights::from(std::span<const double> weights, size_t n_rows, bool weigh
   double largest = 0.0;
   for (double w : weights) largest = std::max(largest, w);
   const Grid fine(largest_of(together, largest, "the largest weight"), kLeafBits);
-  Wide sum = 0;
+  Int128 sum = 0;
   for (double w : weights) sum += fine.at(w);
   out.shift = grid_exponent(fine.back(sum_of(together, sum, "weights")), kWeightBits);
   for (double w : weights) {

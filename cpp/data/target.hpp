@@ -1,4 +1,4 @@
-// What is to be predicted, and how much each row counts.
+// What is to be predicted, and the weight of each row.
 #pragma once
 
 #include "support/fixed_point.hpp"
@@ -8,16 +8,16 @@ namespace frugal {
 
 // Sample weights in integer units; without weights every row counts one unit.
 struct Weights {
-  std::vector<std::int64_t> units;  // where there are weights
+  std::vector<std::int64_t> units;  // by row; empty without weights
   int shift = 0;                    // weight = unit * 2^-shift
-  std::int64_t total = 0;           // of all parts of the table
-  std::int64_t rows = 0;            // likewise
+  std::int64_t total = 0;           // units of all parts of the table
+  std::int64_t rows = 0;            // of all parts of the table
   bool weighted = false;
 
   std::int64_t unit(size_t row) const { return weighted ? units[row] : 1; }
   bool uniform() const { return !weighted; }
 
-  // `weighted`: whether rows have weights at all, which a part without rows can't tell.
+  // `weighted`: whether rows have weights at all, which is unknown to a part without rows.
   static Weights from(std::span<const double> weights, size_t n_rows, bool weighted, Together& together = alone());
 };
 

@@ -1,10 +1,10 @@
-// The border between deciding and computing. Everything as long as the table is behind it: bins, predictions,
-// gradients, which row is in which node, histograms. Everything as short as the list of features or of nodes is in
-// front of it: prices, proofs, purchases, trees. Prices never cross it.
+// The border between deciding and computing. Everything that has one entry per row is behind it: bins, predictions,
+// gradients, the rows of each node, histograms. Everything that has one entry per feature or per node is in front of
+// it: prices, bounds, purchases, trees. Prices never cross it.
 //
-// A second device or machine is another class derived from Engine. All numbers that come back are exact sums over all
-// rows, wherever they lie, or follow from such sums by the formulas of docs/algorithm.md, so that every engine leads to
-// the same model, to the last bit. tests/engine holds them to it.
+// A second device or machine is another class derived from Engine. All numbers that it returns are exact sums over all
+// rows of all parts of the table, or follow from such sums by the formulas of docs/algorithm.md, so every engine leads
+// to the same model, to the last bit. tests/engine checks that.
 #pragma once
 
 #include <array>
@@ -12,28 +12,28 @@
 
 #include "data/binning.hpp"
 #include "data/levels.hpp"
+#include "support/missing_side.hpp"
 #include "tree/tree.hpp"
 
 namespace frugal {
 
-// Bounds are computed with rounding; this much on top makes them safe.
-inline constexpr double kSafe = 1.0 + 1e-9;
+// Bounds are computed with rounding errors; multiplied by this they hold nevertheless.
+inline constexpr double kRoundingSlack = 1.0 + 1e-9;
 
-// What is known of a column, the same for all parts of a table.
+// Facts about a column, the same in all parts of a table.
 struct ColumnFacts {
-  int bins = 1;  // of values; missing values have the bin of that number
+  Bin bins = 1;  // of values; missing values are in the bin of that number
   bool missing = false, categorical = false;
-  // Sparse columns list the rows that are not in their usual bin. So much weight is listed, in units:
-  bool sparse = false;
-  std::int64_t listed_weight = 0;
-  size_t place = kNone;  // of dense columns, in Pool::all
+  bool sparse = false;             // only the rows that are not in the column's usual bin are listed
+  std::int64_t listed_weight = 0;  // the weight of these rows, in units
+  size_t place = kNone;            // of a dense column, in Pool::all
 
-  int cells() const { return bins + missing; }
+  size_t cells() const { return size_t{bins} + missing; }  // of a histogram
 };
 
 struct TableFacts {
-  std::int64_t rows = 0;    // all that there are, wherever they lie
-  std::int64_t weight = 0;  // of all of them, in units of 2^-weight_shift
+  std::int64_t rows = 0;    // of all parts of the table
+  std::int64_t weight = 0;  // of all these rows, in units of 2^-weight_shift
   int weight_shift = 0;
   bool weighted = false;
   std::vector<ColumnFacts> columns;
@@ -52,75 +52,79 @@ struct GradientFacts {
 struct NodeSums {
   std::int64_t rows = 0, weight = 0;
   std::int64_t gradient = 0;  // sum of weight unit * q
-  Wide squares = 0;           // sum of weight unit * q^2
+  Int128 squares = 0;         // sum of weight unit * q^2
 };
-
-enum class MissingSide : std::uint8_t { unseen, left, right };
 
 // The best split of one node on one column by raw gain.
 struct ColumnSplit {
   double gain = -1.0;  // not positive: no split is allowed
-  std::uint16_t bin = 0;
+  Bin bin = 0;
   MissingSide missing = MissingSide::unseen;
-  // Categorical columns, at the root: at least what any two sets of levels could gain there, were no side too light.
+  // For categorical columns at the root: an upper bound on the gain of any two sets of levels, of any weight.
   float reach = 0.0f;
 };
 
-// Dense columns that are searched together. A mask over a pool has a bit for each of its columns, eight to a byte.
+// Dense columns that are searched together. A mask over a pool has one bit for each of its columns (support/mask.hpp).
 enum class Pool {
   all,
-  offered,  // those that the trees of this iteration may buy
-  owned,    // those that are searched at every node
+  offered,  // columns that the trees of this iteration may buy
+  owned,    // columns that are searched at every node
 };
+inline constexpr size_t kPools = 3;
+inline size_t number_of(Pool pool) {
+  return static_cast<size_t>(pool);
+}
 
-// Up to eight columns of a pool at one node: those whose bits are set.
+// Up to eight columns of a pool at one node.
 struct Piece {
-  size_t node, byte;
-  std::uint8_t wanted;
+  size_t node, byte;    // which byte of a mask over the pool
+  std::uint8_t wanted;  // the columns whose bits are set
   std::array<ColumnSplit, 8> splits{};
 };
 
-// Which columns of a pool can't gain more than a limit at a node?
-struct Doubt {
+// A question to the engine: which columns of Pool::all can't gain more than their limits at a node?
+struct ScreeningQuery {
   size_t node;
-  double least;   // of the limits of columns that are alive
-  double lowest;  // of the limits of all that are not owned: unlike `least`, no answer of before can have changed it
-  bool again;     // this node was asked about before
-  std::vector<double> limits;        // by place
-  std::vector<std::uint8_t>* alive;  // a mask; bits of such columns are cleared
+  double least;                // the lowest limit of the columns in `alive`
+  double lowest;               // the lowest limit of all columns that are not owned; does not depend on earlier answers
+  bool again;                  // this node was asked about before
+  std::vector<double> limits;  // by place
+  std::vector<std::uint8_t>* alive;  // a mask; the answer clears the bits of columns that are ruled out
 };
 
 // Sums over the rows that a sparse column lists.
-struct Listed {
+struct ListedSums {
   double weight = 0.0, squares = 0.0;  // sum of weight, sum of weight * gradient^2
 };
 
 // Which rows of a node go left.
 struct SplitRule {
   size_t node = 0, column = 0;
-  int bin = 0, missing_bin = 0;  // bins up to `bin`, and that of missing values where missing_left says so,
+  bool listed = false;                      // whether the split is by a list of bins
+  std::array<bool, kMostBins> goes_left{};  // the list
+  // If not, bins up to `bin` go left, and `missing_bin` does if `missing_left`.
+  Bin bin = 0, missing_bin = 0;
   bool missing_left = false;
-  bool listed = false;  // or the bins in this list:
-  std::array<bool, kMostBins> goes_left{};
 };
 
 struct Losses {
   double train, validation;  // NaN: there are no validation rows
 };
 
-// How gradients change when constants are added to all raw predictions.
+// How loss and gradients change if constants are added to all raw predictions.
 struct Moved {
-  bool any = false;  // some raw prediction
-  double loss = 0.0;
+  bool any = false;   // whether a step changes any raw prediction
+  double loss = 0.0;  // the mean loss after the move
   struct Output {
-    bool constant;             // gradients there
-    double impurity, squares;  // 1/2 sum w (g - mean)^2 there; sum w (change - mean change)^2 from here to there
+    bool constant;    // whether all gradients are equal after the move
+    double impurity;  // 1/2 sum w (g - mean)^2 after the move
+    double squares;   // sum w (change - mean change)^2 of the gradients
   };
   std::vector<Output> outputs;
 };
 
 struct LeafSums {
-  double gradient, curvature, weight;  // in weight units
+  double gradient, curvature, weight;  // weighted in units
 };
 
 class Engine {
@@ -130,60 +134,58 @@ class Engine {
   virtual const TableFacts& table() const = 0;
   virtual size_t outputs() const = 0;
   virtual double step_limit() const = 0;     // of the loss
-  virtual double leaf_quantile() const = 0;  // likewise; negative: it has curvature
+  virtual double leaf_quantile() const = 0;  // of the loss; negative: the loss has curvature
 
-  // Predictions. Raw predictions of all rows, training and validation, are constants at first, or those of the model
-  // that boosting goes on from.
+  // Predictions. The raw predictions of all rows, training and validation, start as constants, or as those of the model
+  // that boosting continues from.
   virtual std::vector<double> best_constant() = 0;
   virtual void predict(std::span<const double> constants) = 0;
   virtual void predict_as_before() = 0;
   virtual Losses losses() = 0;
-  // Gradients at the raw predictions of which the losses were asked for last.
+  // Computes the gradients at the raw predictions of the last call of `losses`.
   virtual void derive() = 0;
   virtual GradientFacts gradients(size_t output) const = 0;
   virtual double impurity(size_t output) = 0;  // 1/2 sum w (g - mean)^2
-  // All raw predictions of an output plus full[output]; `any` says whether adding step[output] would change one.
+  // Adds full[output] to all raw predictions of each output. `any` says whether adding step[output] would change one.
   virtual Moved moved(std::span<const double> full, std::span<const double> step) = 0;
 
-  // The trees of an iteration grow side by side, one for each output, level by level. Nodes are numbered within their
+  // The trees of an iteration grow together, one for each output, level by level. Nodes are numbered within their
   // level: the roots by output, and 2 i and 2 i + 1 are the left and the right child of split i.
   virtual void begin_trees() = 0;
-  // How far the gradients of an output have moved since the trees before: at least the root of sum w (change - mean
-  // change)^2, infinite where it is not known. Asked for by every iteration or by none.
+  // How far the gradients of an output have moved since the previous iteration: an upper bound on the square root of
+  // sum w (change - mean change)^2, or infinity if it is not known. Called in every iteration or in none.
   virtual double gradient_move(size_t output) = 0;
-  // Sums of the nodes that are open; squares only where asked for.
+  // Sums of the open nodes; their squares only if `squares`.
   virtual std::vector<NodeSums> begin_level(std::span<const std::uint8_t> open, bool squares) = 0;
-  // Splits nodes; the others of the level that are in `leaves` are leaves from now on. Returns the children's rows and
-  // weights.
+  // Splits nodes of the level; those in `leaves` become leaves. Returns the rows and weights of the children.
   virtual std::vector<NodeSums> split(std::span<const SplitRule> splits, std::span<const size_t> leaves) = 0;
 
-  // Pools. What `columns` returns holds until the pool changes. Columns that join the owned ones; those offered from
-  // now on; those that are often searched by themselves.
+  // Pools. What `columns` returns is valid until the pool changes.
   virtual std::span<const size_t> columns(Pool pool) const = 0;
-  virtual void own(std::span<const size_t> columns) = 0;
-  virtual void offer(std::span<const size_t> columns) = 0;
-  virtual void expect(std::span<const size_t> columns) = 0;
+  virtual void own(std::span<const size_t> columns) = 0;     // adds columns to Pool::owned
+  virtual void offer(std::span<const size_t> columns) = 0;   // replaces Pool::offered
+  virtual void expect(std::span<const size_t> columns) = 0;  // columns that are likely to be searched one by one
 
-  // Splits, once the level has begun. A whole pool at the nodes that are wanted: splits[node * columns + place].
-  // `deeper`: so will the children be.
+  // Best splits of the nodes of the level. All columns of a pool at the nodes in `wanted`: splits[node * columns +
+  // place]. `deeper`: the children will be searched in the same pool.
   virtual void search(Pool pool, std::span<const std::uint8_t> wanted, bool deeper, std::span<ColumnSplit> splits) = 0;
   virtual void search(Pool pool, std::span<Piece> pieces) = 0;
   // Sparse columns: splits[i * nodes + node] for columns[i].
   virtual void search_sparse(std::span<const size_t> columns, std::span<const std::uint8_t> wanted,
                              std::span<ColumnSplit> splits) = 0;
-  // Gradient and weight of each bin of a column, missing values last.
+  // Gradient and weight of each bin of a column; that of missing values is last.
   virtual std::vector<std::int64_t> cells(size_t node, size_t column) = 0;
 
-  // Proofs that spare searches, where an engine has some.
+  // Screening: bounds that make searches unnecessary. An engine may rule out columns by itself.
   virtual bool can_rule_out() const = 0;
-  virtual void expect_doubts(bool expected) = 0;  // in the trees that begin next
-  virtual void rule_out(std::span<Doubt> doubts) = 0;
-  virtual std::vector<Listed> listed(size_t output, std::span<const size_t> columns) = 0;  // of sparse columns
+  virtual void expect_screening(bool expected) = 0;  // whether rule_out will be called in the next trees
+  virtual void rule_out(std::span<ScreeningQuery> queries) = 0;
+  virtual std::vector<ListedSums> listed(size_t output, std::span<const size_t> columns) = 0;  // of sparse columns
 
-  // Leaves of an output's tree, in the order in which they became leaves.
+  // The leaves of an output's tree, in the order in which they became leaves.
   virtual std::vector<LeafSums> leaf_sums(size_t output) = 0;
   virtual std::vector<double> leaf_quantiles(size_t output, double level) = 0;  // of the residuals y - raw
-  // Adds a tree to the raw predictions; its leaves in that order have these values.
+  // Adds a tree to the raw predictions; `leaf_values` are in the order of its leaves.
   virtual void add_tree(size_t output, const Tree& tree, std::span<const double> leaf_values) = 0;
 };
 

@@ -10,7 +10,7 @@
 namespace frugal {
 namespace {
 
-// The smallest mu, in the unit given, at which no root split pays: max gain / price, exact to the last bit.
+// The smallest mu, in the user's unit, at which no root split pays: max gain / price, exact to the last bit.
 double natural_top(std::span<const double> root_gain, const Ledger& ledger, double unit) {
   double top = 0.0;
   auto priced = [&](size_t f) { return ledger.start_price(f) > 0 && ledger.within_budget(ledger.start_price(f)); };
@@ -23,18 +23,19 @@ double natural_top(std::span<const double> root_gain, const Ledger& ledger, doub
     return true;
   };
   double mu = top / unit;
-  // Rounding is off by a few units in the last place; where products underflow there is no last bit to find.
+  // Rounding errors are a few units in the last place. If products underflow, no last bit is found: hence the limit.
   for (int i = 0; i < 64 && !nothing_pays(mu); ++i) mu = std::nextafter(mu, kInfinity);
   for (int i = 0; i < 64 && nothing_pays(std::nextafter(mu, 0.0)); ++i) mu = std::nextafter(mu, 0.0);
   return mu;
 }
 
-// Gains far below the first impurity are still numbers of full precision.
+// With at least this impurity, gains far below it still have full precision.
 constexpr double kLeastImpurity = 0x1p-900;
 
-// Gradients that differ by less than this share of their spread, and losses by less than that, are taken as the same.
+// Gradients are taken as equal if they differ by less than kSettled times their spread; losses, if they differ by less
+// than kSettledLoss times the loss or kSettledOfFirst times the first loss.
 constexpr double kSettled = 0.01, kSettledLoss = 1e-3, kSettledOfFirst = 1e-9;
-// Of a full step: rows at its very end have other gradients, and shorter steps never get there.
+// Shorter steps approach the end of a full step but never reach it, and at the very end some rows have other gradients.
 constexpr double kAlmost = 1.0 - 0x1p-20;
 
 class Booster {
@@ -44,8 +45,7 @@ class Booster {
     for (const auto& p : from.purchases) ledger_.restore(p);
     out_.iterations = from.iterations;
     opening_ = from.purchases.empty();
-    for (size_t i = 0; i < from.validation_losses.size(); ++i)
-      best_.judge(from.validation_losses[i], static_cast<int>(i), params.tol);
+    for (int iteration = 0; double loss : from.validation_losses) best_.judge(loss, iteration++, params.tol);
     root_gain_.assign(ledger_.features(), 0.0);
     set_start();
   }
@@ -68,8 +68,8 @@ class Booster {
   }
 
  private:
-  // Far from the best constant, losses with straight arms have equal gradients: no scale to measure mu by. So it is
-  // measured there, wherever boosting starts.
+  // mu is measured by the gradients at the best constant, wherever boosting starts: far from it, losses with linear
+  // arms have equal gradients, which give no scale.
   void set_start() {
     const std::vector<double> best = engine_.best_constant();
     auto& start = out_.ensemble.start;
@@ -88,8 +88,8 @@ class Booster {
     engine_.derive();
   }
 
-  // From the best constant to zero. Where splits gain something else there, what they gain at the best constant counts
-  // for mu_max too: that is where constants lead, and something may be bought on the way.
+  // For a start at zero. If gains there differ from those at the best constant, the latter count for mu_max too: trees
+  // without splits lead to the best constant, and something may be bought on the way.
   void leave_best(const std::vector<double>& best) {
     if (!opening_) return;
     derive_at(std::vector<double>(best.size(), 0.0));
@@ -98,8 +98,8 @@ class Booster {
     Grower(engine_, params_, ledger_, out_.mu, {}, context_).look(root_gain_);
   }
 
-  // mu in absolute units; a share refers to the impurity of the gradients at the best constant, outputs added, the
-  // smallest first: the sum must not depend on the order of classes.
+  // mu in absolute units. As a share it refers to the impurity of the gradients at the best constant, summed over
+  // outputs, the smallest first, so that the sum does not depend on the order of classes.
   void set_mu() {
     std::vector<double> impurities;
     for (size_t k = 0; k < engine_.outputs(); ++k) {
@@ -115,8 +115,8 @@ class Booster {
   const Record& record() {
     const Losses losses = engine_.losses();
     best_.judge(losses.validation, out_.iterations, params_.tol);
-    out_.records.push_back({out_.iterations, losses.train, losses.validation,
-                            static_cast<int>(ledger_.purchases().size()), ledger_.paid()});
+    out_.records.push_back(
+        {out_.iterations, losses.train, losses.validation, ledger_.purchases().size(), ledger_.paid()});
     return out_.records.back();
   }
 
@@ -134,10 +134,10 @@ class Booster {
     if (opening_)
       out_.mu_max = natural_top(root_gain_, ledger_, params_.mu_unit == MuUnit::share ? out_.impurity : 1.0);
     opening_ = opening_ && !any_split;
-    grower.look_at_all(!any_split);  // before it is over, every column is asked
+    grower.look_at_all(!any_split);  // boosting ends only after all columns were searched
   }
 
-  // What the leaves of an output's tree add at full length: a Newton step (sum w g / (sum w h + l2)), the mean of g, or
+  // The values of a tree's leaves before the learning rate: a Newton step (sum w g / (sum w h + l2)), the mean of g, or
   // a quantile of the residuals y - raw for losses without curvature.
   std::vector<double> full_steps(size_t output, LeafValues how, double l2) {
     if (engine_.leaf_quantile() >= 0) return engine_.leaf_quantiles(output, engine_.leaf_quantile());
@@ -150,7 +150,7 @@ class Booster {
     return steps;
   }
 
-  // The leaf values of a grown tree, and what they do to the raw predictions.
+  // Sets the leaf values of a grown tree, and adds it to the raw predictions and to the ensemble.
   void finish(GrownTree& grown, size_t output) {
     std::vector<double> values = full_steps(output, params_.leaf_values, params_.l2_regularization);
     for (size_t i = 0; i < values.size(); ++i)
@@ -159,10 +159,10 @@ class Booster {
     out_.ensemble.add(grown.tree);
   }
 
-  // In an iteration without a split: whether nothing would ever change. Constants are added again and again, and lead
-  // to just before where the Newton step, or the quantile, of all rows does at its full length: there the loss must be
-  // the same, and so must the differences of gradients, on which gains depend. Absolute errors far from zero have
-  // hardly any: constants must first bring predictions to where the rows are.
+  // After an iteration without a split: whether no later iteration could split either. Such iterations add constants,
+  // which approach the full Newton step, or quantile, of all rows. If the loss and the differences between gradients,
+  // on which gains depend, are the same there, nothing will change. They are not the same, for example, for absolute
+  // errors if all predictions are far from y: constants must first bring them closer.
   bool settled() {
     std::vector<double> full, step;
     for (size_t k = 0; k < engine_.outputs(); ++k) {
@@ -177,7 +177,7 @@ class Booster {
     return !(loss - moved.loss > most) && alike(moved);
   }
 
-  // Whether gradients differ between rows in the same way here and there.
+  // Whether the move leaves the differences between the gradients of rows almost unchanged.
   bool alike(const Moved& there) {
     for (size_t k = 0; k < there.outputs.size(); ++k) {
       const auto& own = there.outputs[k];
@@ -195,7 +195,7 @@ class Booster {
   BestIteration best_;
   Boosted out_;
   bool opening_ = false;           // nothing has been split so far
-  std::vector<double> root_gain_;  // of each column, at most, at the roots so far
+  std::vector<double> root_gain_;  // the largest gain of each column at the roots so far
 };
 
 }  // namespace

@@ -13,7 +13,7 @@
 
 namespace frugal {
 
-// What an earlier fit left behind, for boosting to go on from. The engine has its raw predictions.
+// The state of an earlier fit that boosting continues from. The engine has its raw predictions.
 struct Progress {
   int iterations = 0;
   std::vector<double> start;  // raw start values; empty: a new fit
@@ -22,11 +22,11 @@ struct Progress {
   DrawState draw;
 };
 
-// The state after so many iterations; the first record is the start value alone.
+// The state after an iteration; the first record is that of the start value.
 struct Record {
   int iteration;
   double train_loss, validation_loss;  // NaN: no validation rows
-  int features;
+  size_t features;
   double cost;
 };
 
@@ -36,16 +36,16 @@ struct Boosted {
   Ensemble ensemble;  // the trees grown by this call
   std::vector<Record> records;
   std::vector<Purchase> purchases;       // of all calls, in order
-  std::vector<int> purchase_iterations;  // of this call's, counted from 1
+  std::vector<int> purchase_iterations;  // of the purchases of this call, counted from 1
   double impurity = 0.0;                 // 1/2 sum w (g - mean)^2 at the start value
   double mu = 0.0;                       // in absolute units
-  double mu_max = 0.0;                   // in the unit given; only for a new fit
+  double mu_max = 0.0;                   // in the user's unit; only for a new fit
   int iterations = 0, best_iteration = 0;
   Ending ending = Ending::max_iter;
-  DrawState draw;  // for a fit that goes on from this one
+  DrawState draw;  // for a fit that continues from this one
 };
 
-// The best iteration: the first whose validation loss is lower by more than `tol` than that of the best one before.
+// The best iteration so far: a later one replaces it only if its validation loss is lower by more than `tol`.
 struct BestIteration {
   double loss = kInfinity;
   int iteration = 0;
@@ -59,8 +59,8 @@ struct BestIteration {
 
 using Observer = std::function<void(const Record&)>;
 
-// Grows trees until max_iter, until nothing pays any more, or until the validation loss stops falling.
-// `ledger` is charged for what is bought.
+// Grows trees until max_iter, until no split pays any more, or until the validation loss stops falling. `ledger` pays
+// for the features that are bought.
 Boosted boost(Engine& engine, Ledger ledger, const Params& params, const Progress& from, const Observer& observer,
               Context& context);
 

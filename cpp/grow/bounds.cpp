@@ -8,12 +8,12 @@
 namespace frugal {
 
 double most_gain(const NodeSums& node, const GradientFacts& gradients, int weight_shift) {
-  const Wide numerator = node.squares * node.weight - Wide{node.gradient} * node.gradient;
-  const double spread = static_cast<double>(numerator) / static_cast<double>(node.weight);
-  return scaled(0.5 * spread, -2 * gradients.shift - weight_shift) * kSafe;
+  const Int128 numerator = node.squares * node.weight - Int128{node.gradient} * node.gradient;
+  const double spread = real(numerator) / real(node.weight);
+  return scaled(0.5 * spread, -2 * gradients.shift - weight_shift) * kRoundingSlack;
 }
 
-// An infinite move leaves nothing of what was known.
+// After an infinite move, nothing is known any more.
 void RootBounds::begin_trees(Engine& engine) {
   outputs_.resize(engine.outputs(), {0.0, std::vector<double>(columns_, kInfinity)});
   for (size_t k = 0; k < outputs_.size(); ++k) {
@@ -26,14 +26,14 @@ void RootBounds::begin_trees(Engine& engine) {
   }
 }
 
-// The way is far longer than lengths in the end: what rounding may have taken from their difference is added.
+// `way` becomes far larger than the lengths; the term with 1e-14 covers the rounding error of the differences.
 double RootBounds::bound(size_t output, size_t column) const {
   const Output& own = outputs_[output];
-  const double length = (own.length[column] + own.way + 1e-14 * own.way) * kSafe;
-  return 0.5 * length * length * kSafe;
+  const double length = (own.length[column] + own.way + 1e-14 * own.way) * kRoundingSlack;
+  return 0.5 * length * length * kRoundingSlack;
 }
 
-void RootBounds::know(size_t output, size_t column, double gain) {
+void RootBounds::record(size_t output, size_t column, double gain) {
   Output& own = outputs_[output];
   own.length[column] = std::sqrt(2.0 * std::max(gain, 0.0)) - own.way;
 }

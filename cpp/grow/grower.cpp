@@ -8,7 +8,7 @@
 namespace frugal {
 
 double Grower::weight_of(const NodeSums& node) const {
-  return scaled(static_cast<double>(node.weight), -engine_.table().weight_shift);
+  return scaled(real(node.weight), -engine_.table().weight_shift);
 }
 
 std::vector<Node> Grower::roots(std::vector<GrownTree>& trees) const {
@@ -35,7 +35,7 @@ Grower::Offer Grower::best_offer(size_t node) const {
   return best;
 }
 
-// Larger net gain first. Ties: what is owned, the lower price, column, threshold, node.
+// The larger net gain comes first. Ties: owned columns, then the lower price, column, threshold, node.
 bool Grower::better(const Offer& a, const Offer& b) {
   if (a.net != b.net) return a.net > b.net;
   auto rest = [](const Offer& o) { return std::tuple(!o.owned, o.price, o.column, o.split.bin, o.node); };
@@ -52,14 +52,14 @@ bool Grower::pays(const Offer& offer) const {
   return offer.column != kNone && (params_.stop == Stop::never || offer.net > 0);
 }
 
-// Offers of the open nodes, best first; those of nodes that have none yet come last.
+// Updates the offers of the open nodes and sorts them, best first; nodes without an offer come last.
 void Grower::rank(std::vector<Offer>& open) const {
   for (auto& offer : open) offer = best_offer(offer.node);
   std::sort(open.begin(), open.end(), better);
 }
 
-// Takes out the offers of other trees that are equal to the best one, one of each tree: they are made with it. If they
-// had to wait until prices have changed, which class comes first would decide.
+// Takes out the offers of other trees that are equal to the chosen one, one of each tree: they are accepted together
+// with it. If they were judged after prices have changed, the order of classes would matter.
 std::vector<Grower::Offer> Grower::take_equal(std::span<const Node> level, const Offer& made,
                                               std::vector<Offer>& open) {
   std::vector<size_t> outputs{level[made.node].output};
@@ -76,8 +76,8 @@ std::vector<Grower::Offer> Grower::take_equal(std::span<const Node> level, const
   return taken;
 }
 
-// The splits of one level. The node with the best offer goes first; a purchase changes prices, so every node
-// still open is then judged anew, always from raw gains.
+// Chooses the splits of one level. The node with the best offer is split first. A purchase changes prices, so all nodes
+// that are still open are then judged again, always from raw gains.
 std::vector<Grower::Offer> Grower::choose(std::span<const Node> level) {
   std::vector<Offer> open(level.size()), chosen;
   for (size_t i = 0; i < open.size(); ++i) open[i].node = i;
@@ -87,7 +87,7 @@ std::vector<Grower::Offer> Grower::choose(std::span<const Node> level) {
     const Offer made = open[next++];
     chosen.push_back(made);
     if (made.owned) continue;
-    open.erase(open.begin(), open.begin() + static_cast<std::ptrdiff_t>(next));
+    open.erase(open.begin(), open.begin() + next);
     for (const Offer& other : take_equal(level, made, open)) chosen.push_back(other);
     ledger_.buy(made.column, made.split.gain);
     std::vector<size_t> still_open;
@@ -103,7 +103,6 @@ std::vector<Grower::Offer> Grower::choose(std::span<const Node> level) {
 // Which bins go left.
 Grower::Choice Grower::described(const Offer& offer) {
   const ColumnFacts& column = engine_.table().columns[offer.column];
-  const auto bins = static_cast<size_t>(column.bins);
   Choice choice;
   SplitRule& rule = choice.rule;
   rule.node = offer.node;
@@ -115,37 +114,37 @@ Grower::Choice Grower::described(const Offer& offer) {
   if (!rule.listed) return choice;
   const double min_weight = scaled(params_.min_samples_leaf, engine_.table().weight_shift);
   const LevelGroups levels(engine_.cells(offer.node, offer.column).data(), column.bins, min_weight);
-  for (size_t b = 0; b < bins; ++b) {
-    choice.no_rows[b] = levels.group_of_bin[b] < 0;
+  for (size_t b = 0; b < column.bins; ++b) {
+    choice.no_rows[b] = levels.group_of_bin[b] == LevelGroups::kNoRows;
     rule.goes_left[b] = choice.no_rows[b] ? rule.missing_left : levels.group_of_bin[b] <= rule.bin;
   }
-  if (bins < rule.goes_left.size()) rule.goes_left[bins] = rule.missing_left;
+  if (column.bins < rule.goes_left.size()) rule.goes_left[column.bins] = rule.missing_left;
   return choice;
 }
 
 void Grower::write(const Choice& choice, const Offer& offer, std::span<Node> children, size_t id, Tree& tree) const {
   const auto cuts = engine_.table().thresholds->of(offer.column);
-  const auto bin = static_cast<size_t>(choice.rule.bin);
+  const Bin bin = choice.rule.bin;
   const bool heavier_left = children[0].sums.weight >= children[1].sums.weight;
   const bool missing_left = offer.split.missing == MissingSide::unseen ? heavier_left  // nothing learned
                                                                        : choice.rule.missing_left;
-  tree.feature[id] = static_cast<std::int32_t>(offer.column);
-  tree.bin[id] = choice.rule.bin;
+  tree.feature[id] = narrow<std::int32_t>(offer.column);
+  tree.bin[id] = bin;
   if (choice.rule.listed) {
     tree.level_set[id] =
-        tree.add_set(cuts.size() + 1, [&](size_t b) {  // a level that no row of the node has: as missing values
+        tree.add_set(cuts.size() + 1, [&](size_t b) {  // levels without rows go where missing values go
           return choice.no_rows[b] ? missing_left : choice.rule.goes_left[b];
         });
   } else {
-    tree.threshold[id] = bin < cuts.size() ? cuts[bin] : kInfinity;  // beyond the last: all that is not missing
+    tree.threshold[id] = bin < cuts.size() ? cuts[bin] : kInfinity;  // infinity: all values that are not missing
   }
   tree.missing_left[id] = missing_left;
   tree.gain[id] = offer.split.gain;
   for (Node& child : children) child.id = tree.add(weight_of(child.sums));
-  tree.left[id] = static_cast<std::int32_t>(children[0].id);
+  tree.left[id] = narrow<std::int32_t>(children[0].id);
 }
 
-// Makes the splits that were chosen; all other nodes are leaves. Returns the next level.
+// Makes the chosen splits; all other nodes of the level become leaves. Returns the next level.
 std::vector<Node> Grower::split(std::span<const Node> level, std::span<const Offer> chosen,
                                 std::vector<GrownTree>& trees) {
   std::vector<Choice> choices;

@@ -1,6 +1,6 @@
-// Grows the trees of one iteration, one for each output, side by side against the ledger: which node is split on what,
-// in which order, and what is bought on the way. All trees are at the same level, and the best offer of any of them
-// goes first, so that which classes come first in the alphabet decides nothing.
+// Grows the trees of one iteration, one for each output: which nodes are split on which columns, in which order, and
+// what is bought for that. All trees grow together, level by level, and the best offer of any tree goes first, so that
+// the order of the classes does not matter.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@
 
 namespace frugal {
 
-// A tree and its leaves, in the order in which the engine knows them.
+// A tree and its leaves, in the order of the engine's leaf sums.
 struct GrownTree {
   Tree tree;
   std::vector<size_t> leaves;
@@ -26,11 +26,11 @@ class Grower {
         worth_(params, ledger, mu),
         search_(engine, params, ledger, mu, from, context) {}
 
-  // On the gradients that the engine has derived last. `root_gains`, where given, is raised to the best raw gain of
+  // Uses the gradients of the engine's last `derive`. `root_gains`, if given, is raised to the largest raw gain of
   // every column at any root.
   std::vector<GrownTree> grow(std::vector<double>* root_gains = nullptr);
 
-  // The root gains alone: nothing is split or bought.
+  // Computes only the root gains: nothing is split or bought.
   void look(std::vector<double>& root_gains);
 
   bool looked_at_all() const { return search_.looked_at_all(); }
@@ -38,14 +38,14 @@ class Grower {
   const DrawState& draw_state() const { return search_.draw_state(); }
 
  private:
-  // The best that a node could do now: one column's split at that column's price.
+  // A possible split of a node: the best split of one column, at that column's price.
   struct Offer {
     double net, price;
     size_t column, node;  // column kNone: no split is allowed
     bool owned;
     ColumnSplit split;
   };
-  // A split as it is written down.
+  // A split that was chosen.
   struct Choice {
     SplitRule rule;
     std::array<bool, kMostBins> no_rows{};  // levels that no row of the node has

@@ -1,4 +1,4 @@
-// Columns that can't be ruled out again and again: it is cheaper to keep them at hand.
+// Counts how often columns could not be ruled out: columns that are searched often are kept in a faster layout.
 #pragma once
 
 #include <cmath>
@@ -19,18 +19,17 @@ class OftenSearched {
     frequent_.clear();
   }
 
-  // A column had to be searched: what it costs lately, in tables a tree.
+  // A column was searched at a node with this many rows. Updates its cost, a moving average in tables per iteration.
   void note(size_t column, std::int64_t rows) {
     Cost& own = columns_[column];
-    own.tables *= static_cast<float>(std::pow(kWatchMemory, static_cast<double>(iterations_ - own.iteration)));
+    own.tables *= static_cast<float>(std::pow(kWatchMemory, real(iterations_ - own.iteration)));
     own.iteration = iterations_;
-    own.tables += static_cast<float>((1.0 - kWatchMemory) * static_cast<double>(rows) / table_rows_);
+    own.tables += static_cast<float>((1.0 - kWatchMemory) * real(rows) / table_rows_);
     if (own.tables > kWatchCost) costly_.push_back(column);
     if (own.tables > kFlatCost) frequent_.push_back(column);
   }
 
-  // Columns that are better searched at every node with the owned ones, and those that are better kept by themselves.
-  // Some come more than once.
+  // Columns that should be packed with the owned ones, and columns that should be copied. Some are listed repeatedly.
   const std::vector<size_t>& costly() const { return costly_; }
   const std::vector<size_t>& frequent() const { return frequent_; }
 
@@ -40,7 +39,7 @@ class OftenSearched {
     std::uint32_t iteration = 0;  // when it was last searched
   };
   std::vector<Cost> columns_;
-  double table_rows_;  // of all outputs
+  double table_rows_;  // times the number of outputs
   std::uint32_t iterations_ = 0;
   std::vector<size_t> costly_, frequent_;
 };

@@ -1,24 +1,22 @@
 #include "grow/search.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 #include "support/fixed_point.hpp"
 #include "support/limits.hpp"
+#include "support/mask.hpp"
 
 namespace frugal {
 namespace {
 
-constexpr size_t kByte = 8;  // columns of a mask
-
-// Prices that are infinite beside any gain leave nothing to compare bounds with.
+// With an infinite mu there is no limit to compare bounds with.
 bool worth_screening(const TableFacts& table, Screening how, double mu) {
-  const bool large = table.columns.size() >= kScreenColumns || table.rows >= std::int64_t{kScreenRows};
+  const bool large = table.columns.size() >= kScreenColumns || index(table.rows) >= kScreenRows;
   return std::isfinite(mu) && (how == Screening::exact || (how == Screening::probable && large));
 }
 
-// Dense columns that can be split at all, and sparse ones that are worth a search.
+// Dense columns that have more than one bin, and sparse columns that are worth a search.
 std::vector<size_t> candidates_for_offers(const TableFacts& table, std::span<const size_t> sparse) {
   std::vector<size_t> out(sparse.begin(), sparse.end());
   for (size_t c = 0; c < table.columns.size(); ++c)
@@ -33,24 +31,10 @@ std::vector<size_t> features_of(const std::vector<Purchase>& purchases) {
   return out;
 }
 
-size_t count(std::span<const std::uint8_t> mask) {
-  size_t bits = 0;
-  for (std::uint8_t m : mask) bits += static_cast<size_t>(std::popcount(m));
-  return bits;
-}
-
-bool is_set(std::span<const std::uint8_t> mask, size_t place) {
-  return (mask[place / kByte] >> (place % kByte)) & 1;
-}
-
-void set(std::span<std::uint8_t> mask, size_t place) {
-  mask[place / kByte] |= static_cast<std::uint8_t>(1u << (place % kByte));
-}
-
-// Columns are searched eight at a time: where most eights have some left, nothing is gained by leaving any out.
-bool most_bytes(std::span<const std::uint8_t> mask) {
-  const auto empty = std::count(mask.begin(), mask.end(), 0);
-  return 4 * (mask.size() - static_cast<size_t>(empty)) > 3 * mask.size();
+// Columns are searched in groups of eight: if most groups have some left, a search of all columns is as fast.
+bool most_bytes_used(std::span<const std::uint8_t> mask) {
+  const size_t empty = index(std::count(mask.begin(), mask.end(), 0));
+  return 4 * (mask.size() - empty) > 3 * mask.size();
 }
 
 }  // namespace
@@ -65,21 +49,22 @@ Search::Search(Engine& engine, const Params& params, const Ledger& ledger, doubl
       min_weight_(scaled(params.min_samples_leaf, engine.table().weight_shift)),
       screening_(worth_screening(engine.table(), params.screening, mu)),
       packed_(engine.table().columns.size()),
-      often_(packed_.size(), static_cast<double>(engine.table().rows) * static_cast<double>(engine.outputs())),
+      often_(packed_.size(), real(engine.table().rows) * real(engine.outputs())),
       root_bounds_(packed_.size()),
       sparse_(engine, worth_, min_weight_),
       offered_(packed_.size(), params.new_features, params.seed,
                candidates_for_offers(engine.table(), sparse_.worth_searching()), from,
                features_of(ledger.purchases())) {
-  doubting_ = screening_ && params.screening == Screening::probable && !offered_.sampling() && engine.can_rule_out();
-  if (owned_apart()) fresh_ = features_of(ledger.purchases());
+  screening_by_sample_ =
+      screening_ && params.screening == Screening::probable && !offered_.sampling() && engine.can_rule_out();
+  if (owned_apart()) newly_bought_ = features_of(ledger.purchases());
 }
 
-// Columns that were bought, or had to be searched often, are searched with the owned ones from now on.
+// Columns that were bought, or are searched very often, join the pool of owned columns.
 void Search::pack() {
-  fresh_.insert(fresh_.end(), often_.costly().begin(), often_.costly().end());
+  newly_bought_.insert(newly_bought_.end(), often_.costly().begin(), often_.costly().end());
   std::vector<size_t> more;
-  for (size_t c : fresh_) {
+  for (size_t c : newly_bought_) {
     if (packed_[c]) continue;
     packed_[c] = 1;
     packed_sparse_ = packed_sparse_ || engine_.table().columns[c].sparse;
@@ -87,7 +72,7 @@ void Search::pack() {
   }
   engine_.own(more);
   engine_.expect(often_.frequent());
-  fresh_.clear();
+  newly_bought_.clear();
 }
 
 void Search::begin_trees() {
@@ -96,9 +81,9 @@ void Search::begin_trees() {
   if (owned_apart()) pack();
   often_.begin_trees();
   if (offered_.sampling()) offered_.begin_trees(ledger_.purchases().size());
-  // Doubts must earn their keep: on small nodes, or where little is enough, nothing is ruled out.
-  if (iterations_ % kTrialTrees == 0 && 2 * left_ > asked_) doubting_ = false;
-  engine_.expect_doubts(doubting_);
+  // Screening by a sample is given up if it rules out less than half of the columns it is asked about.
+  if (iterations_ % kTrialTrees == 0 && 2 * left_ > asked_) screening_by_sample_ = false;
+  engine_.expect_screening(screening_by_sample_);
   engine_.begin_trees();
   if (offered_.sampling() && !offered_.all_at_root()) draw();
   if (screening_) root_bounds_.begin_trees(engine_);
@@ -128,7 +113,7 @@ std::vector<size_t> Search::begin_level(std::vector<Node>& nodes) {
   nodes_ = nodes;
   found_.assign(nodes.size(), {});
   complete_.assign(nodes.size(), 0);
-  first_whole_.assign(nodes.size(), 0);
+  whole_first_.assign(nodes.size(), 0);
   return numbers;
 }
 
@@ -140,24 +125,25 @@ void Search::level(std::vector<Node>& nodes, bool at_root, bool deeper, bool eve
   if (owned_apart()) {
     std::vector<size_t> rest;
     for (size_t node : open) {
-      first_whole_[node] = !everything && hopeless_to_prove(node);
-      if (!first_whole_[node]) rest.push_back(node);
+      whole_first_[node] = !everything && screening_is_hopeless(node);
+      if (!whole_first_[node]) rest.push_back(node);
     }
     search_owned(rest, deeper);
-    for (size_t column : fresh_) search_column(column, rest);
+    for (size_t column : newly_bought_) search_column(column, rest);
   }
-  const bool kept = deeper && (sampled_ || !offered_.sampling());  // the next level may look at other columns
-  search_new(open, kept, everything || !owned_apart() ? Care::everything : Care::with_proofs);
+  const bool kept = deeper && (sampled_ || !offered_.sampling());  // else the next level searches other columns
+  search_new(open, kept, everything || !owned_apart() ? Care::everything : Care::with_bounds);
   if (offered_.sampling() && everything) draw();
 }
 
-// Whether a node is searched as a whole at once: where no proof will help, to search what is owned by itself is in
-// vain.
-bool Search::hopeless_to_prove(size_t node) const {
+// Whether a node should be searched in all columns at once: if bounds will rule out few columns, a separate search of
+// the owned ones is wasted.
+bool Search::screening_is_hopeless(size_t node) const {
   const auto& columns = engine_.table().columns;
-  const bool fresh_sparse = std::any_of(fresh_.begin(), fresh_.end(), [&](size_t c) { return columns[c].sparse; });
-  if (at_root_ || doubting_ || packed_sparse_ || fresh_sparse || offered_.sampling()) return false;
-  return most_bytes(possible(node, false));  // nothing is known of what is owned: any gain would do
+  const bool bought_sparse =
+      std::any_of(newly_bought_.begin(), newly_bought_.end(), [&](size_t c) { return columns[c].sparse; });
+  if (at_root_ || screening_by_sample_ || packed_sparse_ || bought_sparse || offered_.sampling()) return false;
+  return most_bytes_used(possible(node, false));  // with the lowest limits, since no gain of an owned column is known
 }
 
 void Search::search_owned(std::span<const size_t> nodes, bool deeper) {
@@ -171,15 +157,15 @@ void Search::search_owned(std::span<const size_t> nodes, bool deeper) {
     for (size_t p = 0; p < columns.size(); ++p) note(node, columns[p], splits[node * columns.size() + p]);
 }
 
-// One column in some nodes.
+// One column at some nodes.
 void Search::search_column(size_t column, std::span<const size_t> nodes) {
   if (nodes.empty()) return;
   const size_t place = engine_.table().columns[column].place;
   if (place != kNone) {
     std::vector<Piece> pieces;
-    for (size_t node : nodes) pieces.push_back({node, place / kByte, static_cast<std::uint8_t>(1u << (place % kByte))});
+    for (size_t node : nodes) pieces.push_back({node, place / kByteBits, bit_of(place)});
     engine_.search(Pool::all, pieces);
-    for (const Piece& piece : pieces) note(piece.node, column, piece.splits[place % kByte]);
+    for (const Piece& piece : pieces) note(piece.node, column, piece.splits[place % kByteBits]);
     return;
   }
   Mask wanted(nodes_.size());
@@ -191,7 +177,7 @@ void Search::search_column(size_t column, std::span<const size_t> nodes) {
 
 void Search::bought(size_t column, std::span<const size_t> open) {
   if (!owned_apart()) return;
-  if (!packed_[column]) fresh_.push_back(column);
+  if (!packed_[column]) newly_bought_.push_back(column);
   std::vector<size_t> unknown, again;
   for (size_t node : open) {
     if (complete_[node]) continue;
@@ -202,61 +188,62 @@ void Search::bought(size_t column, std::span<const size_t> open) {
     again.push_back(node);
   }
   search_column(column, unknown);
-  if (!ledger_.something_fell() || again.empty()) return;
+  if (!ledger_.some_price_fell() || again.empty()) return;
   for (size_t node : again) std::erase_if(found_[node], [&](const Candidate& c) { return is_new(c.column); });
   search_new(again, false, Care::again);
 }
 
-// The dense columns that may be the best offer of a node.
+// The dense columns that the bounds do not rule out as the best offer of a node.
 Search::Mask Search::possible(size_t node, bool everything) const {
   const auto columns = engine_.columns(new_pool());
   const TableFacts& table = engine_.table();
-  Mask alive((columns.size() + kByte - 1) / kByte);
+  Mask alive(mask_bytes(columns.size()));
   const Node& open = nodes_[node];
-  const bool proofs = screening_ && !everything;
+  const bool bounds = screening_ && !everything;
   const double least = worth_.least_gain(found_[node]);
-  const double most = proofs ? most_gain(open.sums, engine_.gradients(open.output), table.weight_shift) : kInfinity;
+  const double most = bounds ? most_gain(open.sums, engine_.gradients(open.output), table.weight_shift) : kInfinity;
   for (size_t p = 0; p < columns.size(); ++p) {
     const size_t c = columns[p];
     if (!everything) {
       if (!is_new(c)) continue;
       const double limit = worth_.limit(c, least);
-      if (!(most > limit) || (proofs && at_root_ && !(root_bounds_.bound(open.output, c) > limit))) continue;
+      if (!(most > limit) || (bounds && at_root_ && !(root_bounds_.bound(open.output, c) > limit))) continue;
     }
     set(alive, p);
   }
   return alive;
 }
 
+// Asks the engine to rule out columns.
 void Search::rule_out(std::span<const size_t> nodes, bool again, std::vector<Mask>& alive) {
   const auto columns = engine_.columns(Pool::all);
-  std::vector<Doubt> doubts;
+  std::vector<ScreeningQuery> queries;
   for (size_t node : nodes) {
     Mask& mask = alive[node];
     if (count(mask) == 0) continue;
-    Doubt doubt{node, kInfinity, kInfinity, again, {}, &mask};
+    ScreeningQuery query{node, kInfinity, kInfinity, again, {}, &mask};
     const double least = worth_.least_gain(found_[node]);
     for (size_t p = 0; p < columns.size(); ++p) {
-      doubt.limits.push_back(worth_.limit(columns[p], least));
-      if (is_set(mask, p)) doubt.least = std::min(doubt.least, doubt.limits[p]);
-      if (!ledger_.owned(columns[p])) doubt.lowest = std::min(doubt.lowest, doubt.limits[p]);
+      query.limits.push_back(worth_.limit(columns[p], least));
+      if (is_set(mask, p)) query.least = std::min(query.least, query.limits[p]);
+      if (!ledger_.owned(columns[p])) query.lowest = std::min(query.lowest, query.limits[p]);
     }
     asked_ += count(mask);
-    doubts.push_back(std::move(doubt));
+    queries.push_back(std::move(query));
   }
-  engine_.rule_out(doubts);
-  for (const Doubt& doubt : doubts) left_ += count(*doubt.alive);
+  engine_.rule_out(queries);
+  for (const ScreeningQuery& query : queries) left_ += count(*query.alive);
 }
 
-// The exact split of a column at a node.
+// Records the best split of a column at a node, where it is needed.
 void Search::take(size_t node, size_t column, const ColumnSplit& split) {
   const bool categorical = engine_.table().columns[column].categorical;
-  if (screening_ && at_root_) root_bounds_.know(nodes_[node].output, column, categorical ? split.reach : split.gain);
-  if (offered_.sampling() && at_root_ && !sampled_) offered_.know(column, split.gain);
-  if (!owned_apart() || is_new(column) || first_whole_[node]) note(node, column, split);
+  if (screening_ && at_root_) root_bounds_.record(nodes_[node].output, column, categorical ? split.reach : split.gain);
+  if (offered_.sampling() && at_root_ && !sampled_) offered_.record(column, split.gain);
+  if (!owned_apart() || is_new(column) || whole_first_[node]) note(node, column, split);
 }
 
-// Nodes in which most columns are left are searched as a whole, with histograms that their children can use.
+// Searches nodes in all columns if most of them are left, so that histograms can be kept for the children.
 void Search::search_whole(std::span<const size_t> nodes, const Mask& whole, bool deeper) {
   const auto columns = engine_.columns(new_pool());
   std::vector<ColumnSplit> splits(nodes_.size() * columns.size());
@@ -266,19 +253,20 @@ void Search::search_whole(std::span<const size_t> nodes, const Mask& whole, bool
       take(node, columns[p], splits[node * columns.size() + p]);
 }
 
-// In the others only those columns. A tree must not buy what was not drawn for it: nothing else is kept at hand then.
+// Searches the other nodes only in the columns that are left. Costs are not noted when columns are drawn at random,
+// because a tree must not buy a column that was not drawn for it, so none may join the pool of owned columns.
 void Search::search_some(std::span<const size_t> nodes, const std::vector<Mask>& alive, const Mask& whole) {
   const auto columns = engine_.columns(new_pool());
   std::vector<Piece> pieces;
-  for (size_t byte = 0; byte * kByte < columns.size(); ++byte)
+  for (size_t byte = 0; byte < mask_bytes(columns.size()); ++byte)
     for (size_t node : nodes)
       if (!whole[node] && alive[node][byte]) pieces.push_back({node, byte, alive[node][byte]});
   if (pieces.empty()) return;
   engine_.search(new_pool(), pieces);
   for (const Piece& piece : pieces)
-    for (size_t lane = 0; lane < kByte; ++lane) {
-      if (!((piece.wanted >> lane) & 1)) continue;
-      const size_t column = columns[piece.byte * kByte + lane];
+    for (size_t lane = 0; lane < kByteBits; ++lane) {
+      if (!has_bit(piece.wanted, lane)) continue;
+      const size_t column = columns[piece.byte * kByteBits + lane];
       take(piece.node, column, piece.splits[lane]);
       if (!offered_.sampling()) often_.note(column, nodes_[piece.node].sums.rows);
     }
@@ -288,10 +276,10 @@ void Search::search_new(std::span<const size_t> nodes, bool deeper, Care care) {
   const bool everything = care == Care::everything;
   std::vector<Mask> alive(nodes_.size());
   for (size_t node : nodes) alive[node] = possible(node, everything);
-  if (doubting_ && !everything) rule_out(nodes, care == Care::again, alive);
+  if (screening_by_sample_ && !everything) rule_out(nodes, care == Care::again, alive);
   Mask whole(nodes_.size());
   for (size_t node : nodes)
-    whole[node] = everything || (care == Care::with_proofs && (first_whole_[node] || most_bytes(alive[node])));
+    whole[node] = everything || (care == Care::with_bounds && (whole_first_[node] || most_bytes_used(alive[node])));
   if (care != Care::again) search_whole(nodes, whole, deeper);
   search_some(nodes, alive, whole);
   search_sparse(nodes, everything);

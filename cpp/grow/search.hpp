@@ -1,8 +1,7 @@
-// The search: for every node of a level the splits that may be made, by raw gain.
+// The search: for every node of a level the best splits of columns by raw gain.
 //
-// Columns that are owned are searched everywhere. Others only have to be proved too expensive, or are searched too.
-// What is left out can't be the best offer of its node at the prices of that moment; when prices fall, it is looked at
-// again.
+// Owned columns are searched at all nodes. A new column is searched too, unless a bound shows that it can't be the best
+// offer of the node at the current prices. When prices fall, columns that were left out are searched again.
 #pragma once
 
 #include <vector>
@@ -23,35 +22,37 @@ class Search {
 
   void begin_trees();
 
-  // Searches a level and fills in the sums of its nodes. `deeper`: its children will be searched too. `everything`:
-  // without proofs, because every column's gain is asked for.
+  // Searches a level and sets the sums of its nodes. `deeper`: its children will be searched too. `everything`: without
+  // screening, because the gain of every column is needed.
   void level(std::vector<Node>& nodes, bool at_root, bool deeper, bool everything);
   std::span<const Candidate> candidates(size_t node) const { return found_[node]; }
 
-  // Whether the roots of the last trees were compared on every column; if not, whether the next ones shall be.
+  // Whether all columns were searched at the roots of the last trees.
   bool looked_at_all() const { return !offered_.sampling() || offered_.all_at_root(); }
+  // Whether all columns will be searched at the roots of the next trees.
   void look_at_all(bool wanted) { offered_.look_at_all(wanted); }
   const DrawState& draw_state() const { return offered_.state(); }
 
-  // A column was bought: nodes that are still open get its split, and whatever else may pay now.
+  // A column was bought: searches it at the nodes that are still open, and all columns that may be worth their price
+  // now.
   void bought(size_t column, std::span<const size_t> open);
 
-  bool can_split(const NodeSums& node) const { return static_cast<double>(node.weight) >= 2.0 * min_weight_; }
+  bool can_split(const NodeSums& node) const { return real(node.weight) >= 2.0 * min_weight_; }
 
  private:
-  using Mask = std::vector<std::uint8_t>;  // over a pool
-  enum class Care { everything, with_proofs, again };
+  using Mask = std::vector<std::uint8_t>;  // over a pool, or a flag for each node
+  enum class Care { everything, with_bounds, again };
 
-  // What is owned is searched by itself, apart from the rest, of which proofs or a sample may leave something out.
+  // Whether owned columns are searched separately, because bounds or a sample leave out some of the others.
   bool owned_apart() const { return screening_ || offered_.sampling(); }
   Pool new_pool() const { return sampled_ ? Pool::offered : Pool::all; }
-  // Neither owned nor searched with what is owned.
+  // Whether the column is neither owned nor searched with the owned ones.
   bool is_new(size_t column) const { return !ledger_.owned(column) && !packed_[column]; }
 
   void pack();
   void draw();
   std::vector<size_t> begin_level(std::vector<Node>& nodes);
-  bool hopeless_to_prove(size_t node) const;
+  bool screening_is_hopeless(size_t node) const;
   void search_owned(std::span<const size_t> nodes, bool deeper);
   void search_column(size_t column, std::span<const size_t> nodes);
   void search_new(std::span<const size_t> nodes, bool deeper, Care care);
@@ -70,25 +71,25 @@ class Search {
   Context& context_;
   double min_weight_;  // of a leaf, in units
   bool screening_;
-  bool doubting_;  // ask the engine for proofs of its own
+  bool screening_by_sample_;  // the engine is asked to rule out columns, too
 
-  std::vector<size_t> fresh_;         // bought in these trees: they are packed after them
-  std::vector<std::uint8_t> packed_;  // columns that are owned, or so often worth a look that they are kept with them
-  bool packed_sparse_ = false;        // some of them are sparse
+  std::vector<size_t> newly_bought_;  // in these trees; they are packed before the next ones
+  std::vector<std::uint8_t> packed_;  // columns in Pool::owned: owned ones, and others that are searched very often
+  bool packed_sparse_ = false;        // some packed columns are sparse
   OftenSearched often_;
   RootBounds root_bounds_;
   SparseColumns sparse_;
   Offered offered_;
   std::vector<size_t> offered_sparse_;
   std::uint32_t iterations_ = 0;
-  size_t asked_ = 0, left_ = 0;  // columns that the engine was asked about, and could not rule out
+  size_t asked_ = 0, left_ = 0;  // columns that the engine was asked about, and those that it could not rule out
 
   std::span<const Node> nodes_;  // of the level
   bool at_root_ = false;
-  bool sampled_ = false;                       // at this level only what is offered is looked at
+  bool sampled_ = false;                       // at this level only offered columns are searched
   std::vector<std::vector<Candidate>> found_;  // by node of the level
-  Mask first_whole_;                           // nodes that were searched as a whole, what is owned included
-  Mask complete_;                              // nodes all of whose columns were searched
+  Mask whole_first_;                           // nodes at which owned and new columns were searched together
+  Mask complete_;                              // nodes at which all columns were searched
 };
 
 }  // namespace frugal

@@ -11,7 +11,7 @@ SparseColumns::SparseColumns(Engine& engine, const Worth& worth, double min_weig
     : engine_(engine), worth_(worth), least_weight_(scaled(min_weight, -engine.table().weight_shift)) {
   const auto& columns = engine.table().columns;
   for (size_t c = 0; c < columns.size(); ++c)
-    if (columns[c].sparse && static_cast<double>(columns[c].listed_weight) >= min_weight) worth_searching_.push_back(c);
+    if (columns[c].sparse && real(columns[c].listed_weight) >= min_weight) worth_searching_.push_back(c);
 }
 
 void SparseColumns::begin_trees() {
@@ -24,32 +24,32 @@ void SparseColumns::measure(std::span<const size_t> columns) {
   measured_ = true;
   listed_.resize(engine_.outputs());
   for (size_t k = 0; k < listed_.size(); ++k) {
-    const std::vector<Listed> sums = engine_.listed(k, columns);
+    const std::vector<ListedSums> sums = engine_.listed(k, columns);
     listed_[k].resize(engine_.table().columns.size());
     for (size_t i = 0; i < columns.size(); ++i) listed_[k][columns[i]] = sums[i];
   }
 }
 
-// One side of a split on a sparse column has none but listed rows, so that it can't gain more than those could alone.
+// One side of a split on a sparse column has only listed rows, which bounds the gain.
 bool SparseColumns::listed_may_pay(size_t column, double price, std::span<const Demand> demands) const {
   for (const Demand& d : demands) {
-    const Listed& listed = listed_[d.output][column];
+    const ListedSums& listed = listed_[d.output][column];
     const double length = std::sqrt(listed.squares), root = std::sqrt(listed.weight);
-    const double most = (length + root * d.mean) * kSafe;
+    const double most = (length + root * d.mean) * kRoundingSlack;
     const double rest = std::max(d.weight - listed.weight, least_weight_);
-    if (0.5 * most * most * (d.weight / rest) * kSafe > d.least_gain + price) return true;
+    if (0.5 * most * most * (d.weight / rest) * kRoundingSlack > d.least_gain + price) return true;
   }
   return false;
 }
 
-// What the column gained at earlier roots, and how far gradients have moved since.
+// From the gains of the column at earlier roots, and how far the gradients have moved since.
 bool SparseColumns::root_may_pay(size_t column, double price, std::span<const Demand> demands,
                                  const RootBounds& bounds) {
   return std::any_of(demands.begin(), demands.end(),
                      [&](const Demand& d) { return bounds.bound(d.output, column) > d.least_gain + price; });
 }
 
-// The nodes that have room for a new column at all.
+// The nodes at which the bound for any split exceeds the limit of the cheapest column.
 std::vector<SparseColumns::Demand> SparseColumns::demands(const Question& question) const {
   std::vector<Demand> out;
   const int weight_shift = engine_.table().weight_shift;
@@ -57,9 +57,9 @@ std::vector<SparseColumns::Demand> SparseColumns::demands(const Question& questi
     const Node& open = question.level[node];
     const GradientFacts gradients = engine_.gradients(open.output);
     const double least = question.least_gains[node];
-    if (question.proofs && !(most_gain(open.sums, gradients, weight_shift) > least + cheapest_)) continue;
-    const double mean = static_cast<double>(open.sums.gradient) / static_cast<double>(open.sums.weight);
-    out.push_back({node, open.output, least, scaled(static_cast<double>(open.sums.weight), -weight_shift),
+    if (question.screening && !(most_gain(open.sums, gradients, weight_shift) > least + cheapest_)) continue;
+    const double mean = real(open.sums.gradient) / real(open.sums.weight);
+    out.push_back({node, open.output, least, scaled(real(open.sums.weight), -weight_shift),
                    std::abs(scaled(mean, -gradients.shift))});
   }
   return out;
@@ -70,14 +70,14 @@ SparseColumns::Answer SparseColumns::left(const Question& question, Context& con
   Answer answer;
   if (open.empty()) return answer;
   for (const Demand& d : open) answer.nodes.push_back(d.node);
-  if (!question.prices_asked_for) {
+  if (!question.only_new) {
     answer.columns.assign(question.columns.begin(), question.columns.end());
     return answer;
   }
-  if (question.proofs && !question.root_bounds) measure(question.columns);
+  if (question.screening && !question.root_bounds) measure(question.columns);
   std::vector<std::uint8_t> alive(prices_.size(), 1);
-  const double work = question.root_bounds ? 4.0 : 6.0 * static_cast<double>(open.size());
-  if (question.proofs)
+  const double work = question.root_bounds ? 4.0 : 6.0 * real(open.size());
+  if (question.screening)
     context.over_blocks(prices_.size(), 256, work, [&](size_t begin, size_t end, size_t) {
       for (size_t i = begin; i < end; ++i) {
         const auto& [column, price] = prices_[i];

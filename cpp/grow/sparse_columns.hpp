@@ -1,5 +1,5 @@
-// Sparse columns that are not owned: which of them may be worth their price at which nodes. A column lists few rows, so
-// that sums over these bound what it can gain anywhere.
+// Sparse columns that are not owned: which of them may be worth their price at which nodes. Sums over the few rows that
+// a sparse column lists bound its gain at every node.
 #pragma once
 
 #include <vector>
@@ -14,33 +14,33 @@ class SparseColumns {
  public:
   SparseColumns(Engine& engine, const Worth& worth, double min_weight);
 
-  // Those in which enough rows differ from the rest for a split.
+  // Columns that list enough rows for a split.
   const std::vector<size_t>& worth_searching() const { return worth_searching_; }
 
   void begin_trees();
 
-  // What is asked for: some of the columns at some nodes, `least_gains` of which are known.
+  // Which of some columns may be worth their price at which of some nodes?
   struct Question {
     std::span<const size_t> columns;
     std::span<const Node> level;
     std::span<const size_t> nodes;
     std::span<const double> least_gains;  // by node of the level
     const RootBounds* root_bounds;        // nullptr: not at the root
-    bool proofs;                          // leave out what can't pay
-    bool prices_asked_for;                // leave out what can't be bought, or is searched with what is owned
+    bool screening;                       // leave out columns that can't be worth their price
+    bool only_new;                        // leave out columns that can't be bought, or are searched with the owned ones
   };
-  // Which columns are to be searched at which nodes, after proofs.
+  // The columns that must be searched, and the nodes.
   struct Answer {
     std::vector<size_t> columns, nodes;
   };
   template <class IsNew>
   Answer left(const Question& question, const IsNew& is_new, bool drawn, Context& context) {
-    if (question.prices_asked_for) price(question.columns, is_new, drawn);
+    if (question.only_new) price(question.columns, is_new, drawn);
     return left(question, context);
   }
 
  private:
-  // A node that has room for a new column, by what it would have to gain there.
+  // A node at which a new column may be worth its price, and what its bound needs.
   struct Demand {
     size_t node, output;
     double least_gain, weight, mean;  // mean: magnitude of the mean gradient
@@ -48,7 +48,7 @@ class SparseColumns {
 
   template <class IsNew>
   void price(std::span<const size_t> columns, const IsNew& is_new, bool drawn) {
-    // Prices hold until somebody buys something or others are drawn.
+    // Prices stay the same until a feature is bought or other columns are drawn.
     const std::pair now(worth_.ledger().purchases().size(), drawn ? iterations_ : 0);
     if (priced_at_ == now) return;
     priced_at_ = now;
@@ -71,12 +71,12 @@ class SparseColumns {
   const Worth& worth_;
   double least_weight_;  // of a leaf
   std::vector<size_t> worth_searching_;
-  std::vector<std::pair<size_t, double>> prices_;  // of columns that can be bought, times mu
+  std::vector<std::pair<size_t, double>> prices_;  // mu times the price of each column that can be bought
   double cheapest_ = kInfinity;
-  std::pair<size_t, std::uint32_t> priced_at_{kNone, 0};  // purchases then, and the iteration where it matters
+  std::pair<size_t, std::uint32_t> priced_at_{kNone, 0};  // purchases at that time, and the iteration if drawn
   std::uint32_t iterations_ = 0;
-  bool measured_ = false;                    // with the gradients of these trees
-  std::vector<std::vector<Listed>> listed_;  // by output and column
+  bool measured_ = false;                        // listed_ belongs to the gradients of these trees
+  std::vector<std::vector<ListedSums>> listed_;  // by output and column
 };
 
 }  // namespace frugal

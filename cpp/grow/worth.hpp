@@ -1,4 +1,4 @@
-// When a split is worth its price: the only place where gains and prices meet before an offer is made.
+// Whether a split is worth its price: the only place where gains and prices are compared during the search.
 #pragma once
 
 #include <algorithm>
@@ -10,10 +10,10 @@
 
 namespace frugal {
 
-// A node of the level that is grown.
+// A node of the current level.
 struct Node {
-  size_t output = 0;  // whose tree it is in
-  size_t id = 0;      // place in the tree
+  size_t output = 0;  // of its tree
+  size_t id = 0;      // in the tree
   NodeSums sums;
 };
 
@@ -26,7 +26,8 @@ class Worth {
  public:
   Worth(const Params& params, const Ledger& ledger, double mu) : params_(params), ledger_(ledger), mu_(mu) {}
 
-  // What a gain must exceed at a node for any column that could be bought: the best of what is owned, or nothing.
+  // The gain that a free column must exceed at a node: the best gain of the owned columns, or zero if only splits that
+  // pay are made.
   double least_gain(std::span<const Candidate> found) const {
     double best = params_.stop == Stop::paid ? 0.0 : -kInfinity;
     for (const Candidate& c : found)
@@ -34,7 +35,7 @@ class Worth {
     return best;
   }
 
-  // What the column must gain where that is the least; infinite: it can't be bought.
+  // The gain that a column must exceed to be worth its price, given the least gain; infinite if it can't be bought.
   double limit(size_t column, double least_gain) const {
     if (!ledger_.can_buy(column)) return kInfinity;
     const double price = ledger_.price(column);

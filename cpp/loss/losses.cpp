@@ -17,9 +17,9 @@ constexpr size_t kBlock = kLossBlock;
 double exact_mean(const Target& target, Context& context) {
   const double own = kernels().largest_magnitude(target.rows(), target.y.data());
   const Grid grid(largest_of(context.together(), own, "the largest y"), kLeafBits);
-  Wide sum = 0;
-  for (size_t i = 0; i < target.rows(); ++i) sum += static_cast<Wide>(target.weights->unit(i)) * grid.at(target.y[i]);
-  return grid.back(sum_of(context.together(), sum, "y")) / static_cast<double>(target.weights->total);
+  Int128 sum = 0;
+  for (size_t i = 0; i < target.rows(); ++i) sum += Int128{target.weights->unit(i)} * grid.at(target.y[i]);
+  return grid.back(sum_of(context.together(), sum, "y")) / real(target.weights->total);
 }
 
 std::int64_t weight_of_class(const Target& target, double k, Context& context) {
@@ -38,8 +38,8 @@ class LogLoss final : public Loss {
  public:
   std::vector<double> start(const Target& t, Context& context) override {
     const std::int64_t ones = weight_of_class(t, 1.0, context), zeros = t.weights->total - ones;
-    // The larger over the smaller: with the classes swapped, only the sign changes.
-    const double odds = static_cast<double>(std::max(ones, zeros)) / static_cast<double>(std::min(ones, zeros));
+    // The larger class over the smaller one: if classes are swapped, only the sign changes.
+    const double odds = real(std::max(ones, zeros)) / real(std::min(ones, zeros));
     return {ones >= zeros ? portable_log(odds) : -portable_log(odds)};
   }
   double mean(const Target& t, const double* raw, Context& context) override {
@@ -81,8 +81,7 @@ class Multinomial final : public Loss {
   std::vector<double> start(const Target& t, Context& context) override {
     std::vector<double> out;
     for (size_t k = 0; k < outputs_; ++k) {
-      double share = static_cast<double>(weight_of_class(t, static_cast<double>(k), context)) /
-                     static_cast<double>(t.weights->total);
+      double share = real(weight_of_class(t, real(k), context)) / real(t.weights->total);
       out.push_back(portable_log(std::max(share, 0x1p-52)));
     }
     return out;
@@ -92,24 +91,24 @@ class Multinomial final : public Loss {
     log_sum_.resize(n);
     return weighted_mean(t, context, shift_of(t), [&](size_t begin, size_t end, double* out) {
       kernels().log_sum_exp(end - begin, outputs_, raw + begin, n, log_sum_.data() + begin);
-      for (size_t i = begin; i < end; ++i) out[i - begin] = log_sum_[i] - raw[static_cast<size_t>(t.y[i]) * n + i];
+      for (size_t i = begin; i < end; ++i) out[i - begin] = log_sum_[i] - raw[truncated<size_t>(t.y[i]) * n + i];
     });
   }
   void derivatives(const Target& t, const double* raw, size_t k, double* g, double* h, Context& context) override {
     const double* own = raw + k * t.rows();
     context.over_blocks(t.rows(), kBlock, 10.0, [&](size_t begin, size_t end, size_t) {
-      kernels().softmax_derivatives(end - begin, t.y.data() + begin, static_cast<double>(k), own + begin,
-                                    log_sum_.data() + begin, g + begin, h + begin);
+      kernels().softmax_derivatives(end - begin, t.y.data() + begin, real(k), own + begin, log_sum_.data() + begin,
+                                    g + begin, h + begin);
     });
   }
   double step_limit() const override { return 36.0; }
 
  private:
   size_t outputs_;
-  std::vector<double> log_sum_;  // kept by mean(): the raw predictions of other classes may move before it is used
+  std::vector<double> log_sum_;  // set by mean(); raw predictions of other classes may change before it is used
 };
 
-// Losses of one output whose value and derivatives are a formula of y and the raw prediction alone.
+// Losses of one output whose value and derivatives are formulas of y and the raw prediction.
 template <class Formula>
 class RowwiseLoss : public Loss {
  public:
@@ -176,8 +175,8 @@ class AbsoluteError final : public RowwiseLoss<AbsoluteError> {
   double leaf_quantile() const override { return 0.5; }
 };
 
-// Quadratic up to delta, linear beyond. The curvature is that of the quadratic that touches the loss and lies
-// above it everywhere, so a full Newton step never overshoots.
+// Quadratic up to delta, linear beyond. The curvature is that of the parabola that touches the loss and is nowhere
+// below it, so a full Newton step never overshoots.
 class Huber final : public RowwiseLoss<Huber> {
  public:
   explicit Huber(double delta) : given_(delta) {}
@@ -208,7 +207,7 @@ class Huber final : public RowwiseLoss<Huber> {
   double given_, delta_ = 1.0;
 };
 
-// Counts, with a log link. The value leaves out the part that depends on y alone.
+// For counts, with a log link. The value omits the term that depends only on y.
 class Poisson final : public RowwiseLoss<Poisson> {
  public:
   std::vector<double> start(const Target& t, Context& context) override {
@@ -227,12 +226,12 @@ class Poisson final : public RowwiseLoss<Poisson> {
 double weighted_quantile(std::span<double> values, std::span<const std::int64_t> units, double level) {
   if (values.empty()) return 0.0;
   if (units.empty()) {
-    double target = level * static_cast<double>(values.size());
-    size_t at = std::clamp<size_t>(static_cast<size_t>(std::ceil(target)), 1, values.size()) - 1;
+    double target = level * real(values.size());
+    size_t at = std::clamp<size_t>(truncated<size_t>(std::ceil(target)), 1, values.size()) - 1;
     std::nth_element(values.begin(), values.begin() + at, values.end());
-    if (static_cast<double>(at + 1) == target && at + 1 < values.size())
+    if (real(at + 1) == target && at + 1 < values.size())
       return 0.5 * values[at] + 0.5 * *std::min_element(values.begin() + at + 1, values.end());
-    return values[at] + 0.0;  // not -0
+    return values[at] + 0.0;  // turns -0 into 0
   }
   std::vector<std::pair<double, std::int64_t>> pairs;
   std::int64_t total = 0;
@@ -242,13 +241,12 @@ double weighted_quantile(std::span<double> values, std::span<const std::int64_t>
   }
   if (pairs.empty()) return 0.0;
   std::sort(pairs.begin(), pairs.end());
-  double target = level * static_cast<double>(total);
+  double target = level * real(total);
   std::int64_t below = 0;
   for (size_t i = 0; i < pairs.size(); ++i) {
     below += pairs[i].second;
-    if (static_cast<double>(below) < target) continue;
-    if (static_cast<double>(below) == target && i + 1 < pairs.size())
-      return 0.5 * pairs[i].first + 0.5 * pairs[i + 1].first;
+    if (real(below) < target) continue;
+    if (real(below) == target && i + 1 < pairs.size()) return 0.5 * pairs[i].first + 0.5 * pairs[i + 1].first;
     return pairs[i].first + 0.0;
   }
   return pairs.back().first + 0.0;
@@ -256,7 +254,7 @@ double weighted_quantile(std::span<double> values, std::span<const std::int64_t>
 
 namespace {
 
-// Numbers in ascending order of the values.
+// An integer key in the order of the values.
 std::uint64_t key_of(double v) {
   const auto bits = std::bit_cast<std::uint64_t>(v + 0.0);
   return bits >> 63 ? ~bits : bits | (std::uint64_t{1} << 63);
@@ -266,21 +264,22 @@ double value_of(std::uint64_t key) {
   return std::bit_cast<double>(key >> 63 ? key & ~(std::uint64_t{1} << 63) : ~key);
 }
 
-// A list on its way to its quantile: `prefix` are the leading bits of the key sought, found eight at a time.
+// The search for the quantile of a list: the leading bits of its key, found eight at a time.
 struct Sought {
   std::uint64_t prefix = 0;
-  std::int64_t below = 0, total = 0;  // weight of smaller keys, of all
+  std::int64_t below = 0, total = 0;  // the weight of smaller keys, and of all keys
   double target = 0.0;
 };
 
 constexpr int kDigitBits = 8, kKeyBits = 64;
 constexpr size_t kDigits = size_t{1} << kDigitBits;
 
-// The weight of each value of the next eight bits among keys that begin with the prefix; all lists in one message.
+// For each list and each value of the next eight bits, the weight of the keys that begin with the prefix and go on with
+// these bits. `left`: how many bits of the key are not known yet. All lists are summed in one message.
 std::vector<std::int64_t> digit_weights(std::span<const Weighted> lists, std::span<const Sought> sought, int left,
                                         Context& context) {
   std::vector<std::int64_t> weights(lists.size() * kDigits);
-  context.parallel_for(lists.size(), 1e6, [&](size_t l, int) {
+  context.parallel_for(lists.size(), 1e6, [&](size_t l, size_t) {
     for (size_t i = 0; i < lists[l].values.size(); ++i) {
       const std::uint64_t key = key_of(lists[l].values[i]);
       if (left < kKeyBits && key >> left != sought[l].prefix) continue;
@@ -292,15 +291,7 @@ std::vector<std::int64_t> digit_weights(std::span<const Weighted> lists, std::sp
   return weights;
 }
 
-}  // namespace
-
-std::vector<double> weighted_quantiles(std::span<Weighted> lists, double level, Context& context) {
-  std::vector<double> out(lists.size());
-  if (context.together().alone()) {
-    context.parallel_for(lists.size(), 1e6,
-                         [&](size_t l, int) { out[l] = weighted_quantile(lists[l].values, lists[l].units, level); });
-    return out;
-  }
+std::vector<Sought> find_quantiles(std::span<const Weighted> lists, double level, Context& context) {
   std::vector<Sought> sought(lists.size());
   for (int left = kKeyBits; left > 0; left -= kDigitBits) {
     const auto weights = digit_weights(lists, sought, left, context);
@@ -309,20 +300,33 @@ std::vector<double> weighted_quantiles(std::span<Weighted> lists, double level, 
       const std::int64_t* digit = weights.data() + l * kDigits;
       if (left == kKeyBits) {
         for (size_t d = 0; d < kDigits; ++d) s.total += digit[d];
-        s.target = level * static_cast<double>(s.total);
+        s.target = level * real(s.total);
       }
       size_t d = 0;
       std::int64_t until = s.below;
       for (; d + 1 < kDigits; ++d) {
-        if (digit[d] > 0 && static_cast<double>(until + digit[d]) >= s.target) break;
+        if (digit[d] > 0 && real(until + digit[d]) >= s.target) break;
         until += digit[d];
       }
       s.below = until;
       s.prefix = s.prefix << kDigitBits | d;
     }
   }
-  // Where the quantile falls between two values, the next larger one counts too.
-  std::vector<double> next(lists.size(), -kInfinity);  // negative, since the largest is sought
+  return sought;
+}
+
+}  // namespace
+
+std::vector<double> weighted_quantiles(std::span<Weighted> lists, double level, Context& context) {
+  std::vector<double> out(lists.size());
+  if (context.together().alone()) {
+    context.parallel_for(lists.size(), 1e6,
+                         [&](size_t l, size_t) { out[l] = weighted_quantile(lists[l].values, lists[l].units, level); });
+    return out;
+  }
+  const std::vector<Sought> sought = find_quantiles(lists, level, context);
+  // If the level falls between two values, the next larger value is needed too.
+  std::vector<double> next(lists.size(), -kInfinity);  // its negative, because parts exchange the largest of numbers
   std::vector<std::int64_t> at(lists.size());
   for (size_t l = 0; l < lists.size(); ++l)
     for (size_t i = 0; i < lists[l].values.size(); ++i) {
@@ -336,13 +340,13 @@ std::vector<double> weighted_quantiles(std::span<Weighted> lists, double level, 
   for (size_t l = 0; l < lists.size(); ++l) {
     if (sought[l].total == 0) continue;
     out[l] = value_of(sought[l].prefix);
-    const bool between = static_cast<double>(sought[l].below + at[l]) == sought[l].target && next[l] > -kInfinity;
+    const bool between = real(sought[l].below + at[l]) == sought[l].target && next[l] > -kInfinity;
     if (between) out[l] = 0.5 * out[l] + 0.5 * -next[l];
   }
   return out;
 }
 
-// Losses up to 2^50: added to 1.5 * 2^52 they are whole numbers, and a block of them fits a word.
+// Losses become at most 2^50: then adding 1.5 * 2^52 rounds them to whole numbers, and a block of them fits a word.
 constexpr int kLossBits = 50, kLossStep = 4;
 
 int loss_shift(double largest) {
@@ -357,15 +361,15 @@ double LossSum::largest() const {
   return kernels().largest_magnitude(rows_, values_);
 }
 
-Wide LossSum::sum(const Weights& weights, size_t first_row) const {
+Int128 LossSum::sum(const Weights& weights, size_t first_row) const {
   const bool plain = std::abs(shift_) < 1000;  // 2^shift is a normal number
   const double scale = plain ? scaled(1.0, shift_) : 0.0;
   if (plain && weights.uniform()) return kernels().sum_on_grid(rows_, values_, scale);
-  const double limit = 0x1p62;  // beyond it the grid does not fit, and the sum is not used
-  Wide total = 0;
+  const double limit = 0x1p62;  // if a value is larger, the grid does not fit and the sum is not used
+  Int128 total = 0;
   for (size_t i = 0; i < rows_; ++i) {
     const double v = plain ? values_[i] * scale : scaled(values_[i], shift_);
-    if (std::fabs(v) < limit) total += static_cast<Wide>(weights.unit(first_row + i)) * std::llrint(v);
+    if (std::fabs(v) < limit) total += Int128{weights.unit(first_row + i)} * std::llrint(v);
   }
   return total;
 }

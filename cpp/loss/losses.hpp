@@ -1,4 +1,4 @@
-// Losses: where boosting starts, the negative gradient g and the curvature h of every row, and the value.
+// Losses: the start value of boosting, the mean loss, and the negative gradient g and curvature h of every row.
 #pragma once
 
 #include <algorithm>
@@ -14,30 +14,30 @@ namespace frugal {
 // The negative gradient and the curvature of every row, for one output.
 struct Derivatives {
   std::vector<double> g, h;
-  double largest_g = -1.0, largest_h = -1.0;  // of their magnitudes; negative: not known
+  double largest_g = -1.0, largest_h = -1.0;  // the largest magnitudes; negative: not known
 };
 
-// Raw predictions of one output lie together: raw[k * rows + i].
+// The raw prediction of output k for row i is raw[k * rows + i].
 class Loss {
  public:
   virtual ~Loss() = default;
   virtual size_t outputs() const { return 1; }  // trees in one iteration
 
-  // Whether value and derivatives of a row depend on nothing but its y and its raw predictions.
+  // Whether value and derivatives of a row depend only on its y and its raw predictions.
   virtual bool rowwise() const { return true; }
 
-  // The best constant raw prediction. Called once before boosting, also when it goes on from a model.
+  // The best constant raw prediction. Called once before boosting, also when boosting continues from a model.
   virtual std::vector<double> start(const Target& target, Context& context) = 0;
 
-  // Weighted mean of the loss. Called before the derivatives of the same raw predictions are asked for,
-  // so a loss may keep what both need.
+  // Weighted mean of the loss. Called before `derivatives` with the same raw predictions, so a loss may keep values
+  // that both need.
   virtual double mean(const Target& target, const double* raw, Context& context) = 0;
 
   // Negative gradient and curvature with respect to output k.
   virtual void derivatives(const Target& target, const double* raw, size_t k, double* g, double* h,
                            Context& context) = 0;
 
-  // Mean and derivatives at once, for losses of one output that can do both at little more than the price of one.
+  // Mean and derivatives in one pass, for losses of one output that compute both in little more time than one of them.
   virtual bool at_once() const { return false; }
   virtual double mean_and_derivatives(const Target& target, const double* raw, Derivatives& d, Context& context) {
     const double value = mean(target, raw, context);
@@ -46,14 +46,14 @@ class Loss {
     return value;
   }
 
-  // The longest Newton step of one leaf: beyond it the loss has long lost its quadratic shape.
+  // The longest Newton step of a leaf. Beyond it, the quadratic approximation of the loss is useless.
   virtual double step_limit() const { return kInfinity; }
 
-  // Losses without curvature set a leaf to this quantile of its residuals; negative: they have curvature.
+  // Losses without curvature set a leaf to this quantile of its residuals; negative: the loss has curvature.
   virtual double leaf_quantile() const { return -1.0; }
 
  protected:
-  // The grid of the last mean over the same rows.
+  // The grid exponent of the last mean over the same rows.
   int& shift_of(const Target& target) {
     for (auto& [weights, shift] : shifts_)
       if (weights == target.weights) return shift;
@@ -64,18 +64,18 @@ class Loss {
   std::vector<std::pair<const Weights*, int>> shifts_;
 };
 
-// `name` as in Python; `parameter` is the quantile's level or Huber's delta (NaN: found from the data).
+// `name` is the name in Python; `parameter` is the level of a quantile or the delta of Huber (NaN: from the data).
 std::unique_ptr<Loss> make_loss(const std::string& name, size_t outputs, double parameter);
 
-// sum w * value(i) / sum w with value filled by blocks of rows: fill(begin, end, out). Values are added as integers, so
-// neither the order of rows nor threads nor parts of the table can change the sum.
+// Rows whose losses are computed and summed together.
 inline constexpr size_t kLossBlock = 1024;
 
 class LossSum {
  public:
   LossSum(const double* values, size_t rows, int shift) : values_(values), rows_(rows), shift_(shift) {}
-  double largest() const;                                    // of the magnitudes
-  Wide sum(const Weights& weights, size_t first_row) const;  // on the grid; wrong where the grid is too fine
+  double largest() const;  // the largest magnitude
+  // The sum on the grid. Wrong if the grid is too fine for the largest value.
+  Int128 sum(const Weights& weights, size_t first_row) const;
 
  private:
   const double* values_;
@@ -83,15 +83,19 @@ class LossSum {
   int shift_;
 };
 
-// The grid on which losses are added, from the largest of them; coarse steps, so that it seldom changes.
+// The exponent of the grid on which losses are summed, from the largest loss; in coarse steps, so that it seldom
+// changes.
 int loss_shift(double largest);
+
+// sum w * value / sum w, where fill(begin, end, out) computes the values of a block of rows. They are summed as
+// integers, so neither the order of rows nor threads nor parts of the table change the sum.
 
 template <class Fill>
 double weighted_mean(const Target& target, Context& context, int& shift, const Fill& fill) {
   const size_t n = target.rows(), blocks = (n + kLossBlock - 1) / kLossBlock;
-  std::vector<Wide> sums(blocks);
+  std::vector<Int128> sums(blocks);
   std::vector<double> most(blocks);
-  while (true) {  // twice where the grid of the last call does not fit
+  while (true) {  // a second time if the grid of the last call does not fit
     context.over_blocks(n, kLossBlock, 20.0, [&](size_t begin, size_t end, size_t block) {
       double values[kLossBlock];
       fill(begin, end, values);
@@ -106,18 +110,18 @@ double weighted_mean(const Target& target, Context& context, int& shift, const F
       shift = fitting;
       continue;
     }
-    Wide total = 0;
-    for (Wide s : sums) total += s;
+    Int128 total = 0;
+    for (Int128 s : sums) total += s;
     total = sum_of(context.together(), total, "losses");
-    return scaled(static_cast<double>(total), -shift) / static_cast<double>(target.weights->total);
+    return scaled(real(total), -shift) / real(target.weights->total);
   }
 }
 
-// Smallest value with at least `level` of the weight at or below it; the mean of two where it falls between them; zero
-// where there is no weight. Reorders `values`; `units` (empty: all 1) must be in the same order.
+// The smallest value with at least `level` of the weight at or below it, the mean of two values if the level falls
+// between them, or zero if there is no weight. Reorders `values`. `units` are their weights (empty: all 1).
 double weighted_quantile(std::span<double> values, std::span<const std::int64_t> units, double level);
 
-// The same of several lists at once, of which other parts of the table have more.
+// The quantiles of several lists, over all parts of the table.
 struct Weighted {
   std::vector<double> values;
   std::vector<std::int64_t> units;  // empty: all 1

@@ -18,9 +18,9 @@ void Ledger::settle(const Purchase& purchase) {
   for (auto& rule : rules_) rule->bought(f, owned_);
   const std::vector<double> before = prices_;
   add_up();
-  something_fell_ = false;
-  for (size_t g = 0; g < prices_.size() && !something_fell_; ++g)
-    something_fell_ = !owned_[g] && prices_[g] < before[g];
+  some_price_fell_ = false;
+  for (size_t g = 0; g < prices_.size() && !some_price_fell_; ++g)
+    some_price_fell_ = !owned_[g] && prices_[g] < before[g];
 }
 
 void Ledger::add_up() {
@@ -40,7 +40,7 @@ std::vector<Purchase> buy_all(std::vector<std::unique_ptr<PriceRule>> rules, std
   while (true) {
     auto next = std::find_if(waiting.begin(), waiting.end(), can_buy);
     if (next == waiting.end()) return ledger.purchases();
-    if (cheapest_first)  // what is cheaper than something within the budget is within it too
+    if (cheapest_first)  // the cheapest one is within the budget, since *next is
       next = std::min_element(next, waiting.end(), [&](auto f, auto g) { return price(f) < price(g); });
     ledger.buy(*next, 0.0);
     waiting.erase(next);

@@ -1,5 +1,6 @@
-// The ledger: what is owned, what was paid, what everything costs now. It has one owner, the fit; the grower
-// asks it for prices and tells it what was bought, and nobody else knows how prices come about.
+// The ledger: which features are owned, what was paid for them, and the price of every feature now. The fit has one
+// ledger; the grower asks it for prices and tells it what was bought. Only the price rules know how prices are
+// computed.
 #pragma once
 
 #include <memory>
@@ -18,27 +19,27 @@ struct Purchase {
 
 class Ledger {
  public:
-  // Prices are the sum of the rules'; at least one is needed.
+  // The price of a feature is the sum over all rules; at least one rule is needed.
   Ledger(std::vector<std::unique_ptr<PriceRule>> rules, double budget);
 
   size_t features() const { return prices_.size(); }
   bool owned(size_t f) const { return owned_[f]; }
 
-  // Price now; zero for what is owned.
+  // The price now; zero if the feature is owned.
   double price(size_t f) const { return prices_[f]; }
-  // Price before anything was bought.
+  // The price before anything was bought.
   double start_price(size_t f) const { return start_prices_[f]; }
 
   bool can_buy(size_t f) const { return owned_[f] || within_budget(paid_ + prices_[f]); }
-  // Never true of an infinite price. A little slack keeps sums such as 0.1 + 0.1 + 0.1 inside a budget of 0.3.
+  // Always false for an infinite total. The slack allows sums such as 0.1 + 0.1 + 0.1 within a budget of 0.3.
   bool within_budget(double total) const { return total < kInfinity && total <= budget_ * (1.0 + 1e-9); }
 
   void buy(size_t f, double gain) { settle({f, prices_[f], gain}); }
-  // Takes over what an earlier fit owned, at the price it paid then.
+  // Repeats a purchase of an earlier fit at the price that was paid then.
   void restore(const Purchase& purchase) { settle(purchase); }
 
-  // Whether the last purchase made anything else cheaper.
-  bool something_fell() const { return something_fell_; }
+  // Whether the last purchase made any other feature cheaper.
+  bool some_price_fell() const { return some_price_fell_; }
   double paid() const { return paid_; }
   const std::vector<Purchase>& purchases() const { return purchases_; }
 
@@ -51,12 +52,12 @@ class Ledger {
   std::vector<std::uint8_t> owned_;
   std::vector<Purchase> purchases_;
   double budget_, paid_ = 0.0;
-  bool something_fell_ = false;
+  bool some_price_fell_ = false;
 };
 
-// Buys some features by the rules within a budget, as far as possible in the order given, or the cheapest first (of
-// equals the first): what has no price yet, because it waits for another, or is too dear until another makes it
-// cheaper, is bought after that. Features that can't be had are left out.
+// Buys features within a budget, in the order given or the cheapest first (ties: in the order given). A feature that is
+// not for sale until another one is bought, or too expensive until another purchase makes it cheaper, is bought after
+// that purchase. Features that can never be bought are left out.
 std::vector<Purchase> buy_all(std::vector<std::unique_ptr<PriceRule>> rules, std::span<const size_t> features,
                               double budget, bool cheapest_first);
 

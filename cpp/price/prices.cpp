@@ -6,7 +6,7 @@
 namespace frugal {
 namespace {
 
-// What is never sold stays so: a factor of zero must not make it NaN.
+// An infinite price stays infinite: times a factor of zero it would become NaN.
 void take_off(double& price, double factor) {
   if (price < kInfinity) price *= factor;
 }
@@ -15,19 +15,16 @@ void take_off(double& price, double factor) {
 
 void FeaturePrices::bought(size_t f, std::span<const std::uint8_t>) {
   if (neighbours_.size() > 0)
-    for (std::int32_t g : neighbours_.of(f)) take_off(prices_[static_cast<size_t>(g)], factor_);
+    for (std::uint32_t g : neighbours_.of(f)) take_off(prices_[g], factor_);
   left_ -= 1;
   if (left_ < 1) forbid_all();
 }
 
 size_t BagPayer::bag_of(size_t f) const {
   const auto bags = bags_.of(f);
-  auto rank = [&](std::int32_t bag) {
-    const auto b = static_cast<size_t>(bag);
-    return std::pair(!owned_[b], price(b));
-  };
-  auto before = [&](std::int32_t a, std::int32_t b) { return rank(a) < rank(b); };
-  return static_cast<size_t>(*std::min_element(bags.begin(), bags.end(), before));
+  auto rank = [&](std::uint32_t bag) { return std::pair(!owned(bag), price(bag)); };
+  auto before = [&](std::uint32_t a, std::uint32_t b) { return rank(a) < rank(b); };
+  return *std::min_element(bags.begin(), bags.end(), before);
 }
 
 size_t BagPayer::buy(size_t f) {
@@ -77,22 +74,20 @@ void StagePrices::set_prices(std::span<const std::uint8_t> owned) {
   std::vector<double> to_open(stage_prices_.size());
   for (size_t s = 0; s < to_open.size(); ++s) {
     const auto waits = waits_for_.of(s);
-    const bool ready = std::all_of(waits.begin(), waits.end(), [&](auto f) { return owned[static_cast<size_t>(f)]; });
+    const bool ready = std::all_of(waits.begin(), waits.end(), [&](auto f) { return owned[f]; });
     to_open[s] = open_[s] ? 0.0 : ready ? stage_prices_[s] : kInfinity;
   }
   for (size_t f = 0; f < prices_.size(); ++f) {
     prices_[f] = own_[f];
-    for (std::int32_t s : stages_.of(f)) prices_[f] += to_open[static_cast<size_t>(s)];
+    for (std::uint32_t s : stages_.of(f)) prices_[f] += to_open[s];
   }
 }
 
 void StagePrices::bought(size_t f, std::span<const std::uint8_t> owned) {
-  for (std::int32_t stage : stages_.of(f)) {
-    const auto s = static_cast<size_t>(stage);
+  for (std::uint32_t s : stages_.of(f)) {
     if (open_[s]) continue;
     open_[s] = 1;
-    for (auto i = cheaper_.begin[s]; i < cheaper_.begin[s + 1]; ++i)
-      take_off(own_[static_cast<size_t>(cheaper_.items[static_cast<size_t>(i)])], factors_[static_cast<size_t>(i)]);
+    for (size_t i = cheaper_.begin[s]; i < cheaper_.begin[s + 1]; ++i) take_off(own_[cheaper_.items[i]], factors_[i]);
   }
   set_prices(owned);
 }

@@ -1,5 +1,6 @@
-// Price rules: what every feature costs, given what was bought before. Each keeps one price per feature and changes
-// them when something is bought; the ledger adds the rules up. A rule is a recipe: a fit works on a fresh copy.
+// Price rules: the price of every feature, given the features bought before. A rule keeps one price per feature and
+// changes them when a feature is bought; the ledger adds the prices of all rules. Each fit works on a copy of the
+// rules.
 #pragma once
 
 #include <memory>
@@ -9,14 +10,14 @@
 
 namespace frugal {
 
-// Lists of different lengths one after another: list i is items[begin[i]] ... items[begin[i + 1] - 1].
+// Lists of different lengths, stored one after another: list i is items[begin[i]] ... items[begin[i + 1] - 1].
 struct Lists {
-  std::vector<std::int64_t> begin{0};
-  std::vector<std::int32_t> items;
+  std::vector<size_t> begin{0};
+  std::vector<std::uint32_t> items;
 
   size_t size() const { return begin.size() - 1; }
-  std::span<const std::int32_t> of(size_t i) const {
-    return std::span(items).subspan(static_cast<size_t>(begin[i]), static_cast<size_t>(begin[i + 1] - begin[i]));
+  std::span<const std::uint32_t> of(size_t i) const {
+    return std::span(items).subspan(begin[i], begin[i + 1] - begin[i]);
   }
 };
 
@@ -25,9 +26,9 @@ class PriceRule {
   virtual ~PriceRule() = default;
   virtual std::unique_ptr<PriceRule> copy() const = 0;
 
-  // Prices now; those of owned features are of no interest to anybody.
+  // The prices now; those of owned features are not used.
   std::span<const double> prices() const { return prices_; }
-  // `f` has joined the owned features.
+  // Feature `f` was bought; `owned` includes it.
   virtual void bought(size_t f, std::span<const std::uint8_t> owned) = 0;
 
  protected:
@@ -35,7 +36,7 @@ class PriceRule {
   std::vector<double> prices_;
 };
 
-// A price for each feature; buying f multiplies the price of every feature in neighbours.of(f) by the factor.
+// A price for each feature; buying f multiplies the price of every feature in neighbours.of(f) by `factor`.
 // At most `most` features may be bought.
 class FeaturePrices final : public PriceRule {
  public:
@@ -48,12 +49,12 @@ class FeaturePrices final : public PriceRule {
 
  private:
   void forbid_all() { prices_.assign(prices_.size(), kInfinity); }
-  Lists neighbours_;  // empty: none
+  Lists neighbours_;  // empty if no feature has any
   double factor_, left_;
 };
 
-// Which bag pays for a feature, bought one after another: a bag that is owned already, or the cheapest of the feature's
-// bags, the first of equals, which is owned from then on.
+// Which bag pays for a feature when features are bought one after another: a bag that is owned already, or else the
+// cheapest bag of the feature (ties: the first), which is owned from then on.
 class BagPayer {
  public:
   // bags.of(f): the bags of feature f, at least one.
@@ -61,7 +62,7 @@ class BagPayer {
       : bags_(std::move(bags)), prices_(std::move(bag_prices)), owned_(prices_.size()) {}
 
   size_t features() const { return bags_.size(); }
-  size_t bag_of(size_t f) const;  // that would pay now
+  size_t bag_of(size_t f) const;  // the bag that would pay now
   bool owned(size_t bag) const { return owned_[bag] != 0; }
   double price(size_t bag) const { return owned_[bag] ? 0.0 : prices_[bag]; }
   // Returns the bag that pays.
@@ -73,9 +74,9 @@ class BagPayer {
   std::vector<std::uint8_t> owned_;
 };
 
-// The first feature of a bag pays the bag, the others are free. A feature of several bags is free once any of them is
-// owned, and otherwise pays the cheapest. At most `most` bags may be owned. A rule that only counts bags, beside
-// another that is paid, asks for nothing as long as there is room.
+// The first feature of a bag pays for the bag, the others are free. A feature in several bags is free once any of them
+// is owned, and else pays for the cheapest. At most `most` bags may be bought. With `only_counts` bags are free, and
+// the rule only limits their number, beside another rule that sets prices.
 class BagPrices final : public PriceRule {
  public:
   // bags.of(f): the bags of feature f, at least one.
@@ -90,8 +91,8 @@ class BagPrices final : public PriceRule {
   bool only_counts_;
 };
 
-// Stages that must be passed before a feature can be had. A feature costs its own price and that of every stage on its
-// way that is not open yet. A stage may wait for features that must be owned first, and may make others cheaper.
+// Stages that must be opened before a feature can be bought. A feature costs its own price and that of every stage on
+// its way that is not open yet. A stage may require features to be owned first, and may make other features cheaper.
 class StagePrices final : public PriceRule {
  public:
   StagePrices(std::vector<double> own, Lists stages, std::vector<double> stage_prices, Lists waits_for, Lists cheaper,
@@ -102,7 +103,7 @@ class StagePrices final : public PriceRule {
  private:
   void set_prices(std::span<const std::uint8_t> owned);
   std::vector<double> own_;
-  Lists stages_;  // of each feature, those before other stages included
+  Lists stages_;  // of each feature: all stages on its way
   std::vector<double> stage_prices_;
   Lists waits_for_;              // of each stage: features
   Lists cheaper_;                // of each stage: features

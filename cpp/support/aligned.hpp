@@ -1,5 +1,5 @@
-// Memory whose first and last cache line belong to nobody else. Two threads that write to neighbouring lines slow
-// each other down more than a second core gains.
+// Memory that shares no cache line with anything else. Two threads that write to neighbouring lines slow each other
+// down more than a second core gains.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ class AlignedWords {
 
   std::int64_t* data() const { return words_.get(); }
 
-  // Contents are not kept, and not set.
+  // Old contents are lost, and the new memory is not initialised.
   void resize(size_t words) {
     if (words <= size_) return;
     size_ = whole_lines(words);

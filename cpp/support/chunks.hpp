@@ -1,4 +1,4 @@
-// Stretches of rows of several nodes, small enough to share out among threads.
+// The rows of several nodes cut into chunks that are small enough to be shared out among threads.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ struct Chunk {
   Row begin, end;  // places in the row partition
 };
 
-// `node(item)` gives the node of an item.
+// Cuts the rows of every item into chunks of at most `most` rows. `node(item)` returns the node of an item.
 template <class Items, class NodeOf>
 std::vector<Chunk> cut(const Items& items, Row most, const NodeOf& node) {
   std::vector<Chunk> chunks;
@@ -27,8 +27,8 @@ std::vector<Chunk> cut(const Items& items, Row most, const NodeOf& node) {
   return chunks;
 }
 
-// body(item, rows) for the rows of every item that lie in [begin, end) of the table, so that what is looked up by row
-// stays in the cache while all nodes are served. `rows(item)` are a node's rows, ascending.
+// Calls body(item, rows) with the rows of every item that are in [begin, end) of the table. Values that are looked up
+// by row then stay in the cache for all nodes. `rows(item)` returns a node's rows in ascending order.
 template <class Items, class RowsOf, class Body>
 void in_block(const Items& items, size_t begin, size_t end, const RowsOf& rows, const Body& body) {
   for (size_t i = 0; i < items.size(); ++i) {

@@ -1,7 +1,7 @@
-// Numbers as integers, so that sums are exact and do not depend on order, threads or machine.
+// Real numbers as integers on a grid, so that sums are exact and do not depend on order, threads or machine.
 //
-// The grids are powers of two chosen from the data alone. Multiplying all integers by a power of two
-// changes no later result, which is why a weight of k gives the same model as k equal rows.
+// The grid steps are powers of two chosen from the data alone. Multiplying all integers by a power of two changes no
+// later result, which is why a row of weight k gives the same model as k equal rows.
 #pragma once
 
 #include <cmath>
@@ -12,11 +12,11 @@
 
 namespace frugal {
 
-// The largest |gradient| of a tree becomes 2^26 and all weights together 2^36: a product summed over
-// every row stays below 2^63, so histogram cells are plain 64-bit integers.
+// The largest |gradient| of a tree becomes at most 2^26 and the sum of all weights at most 2^36: the sum of weight
+// times gradient over all rows stays below 2^63, so histogram cells are plain 64-bit integers.
 inline constexpr int kGradientBits = 26;
 inline constexpr int kWeightBits = 36;
-// Sums that are taken once per leaf use a far finer grid and 128 bits.
+// Sums over leaves use a far finer grid and 128 bits.
 inline constexpr int kLeafBits = 60;
 
 // The exponent that brings the largest magnitude to at most 2^bits.
@@ -27,13 +27,13 @@ inline int grid_exponent(double largest, int bits) {
   return bits - exponent;
 }
 
-// v * 2^shift without going through a power of two that may not exist as a double.
+// v * 2^shift, also where 2^shift itself would overflow or underflow.
 inline double scaled(double v, int shift) {
   return std::ldexp(v, shift);
 }
 
 inline std::int64_t to_grid(double v, int shift) {
-  return static_cast<std::int64_t>(std::nearbyint(scaled(v, shift)));
+  return truncated<std::int64_t>(std::nearbyint(scaled(v, shift)));
 }
 
 // A grid for values up to `largest`, which becomes at most 2^bits.
@@ -45,10 +45,10 @@ class Grid {
         scale_(plain_ ? scaled(1.0, shift_) : 0) {}
 
   int shift() const { return shift_; }
-  bool plain() const { return plain_; }  // 2^shift is a normal number, so values may be multiplied by it
+  bool plain() const { return plain_; }  // 2^shift is a normal double, so values can be multiplied by scale()
   double scale() const { return scale_; }
   std::int64_t at(double v) const { return plain_ ? std::llrint(v * scale_) : to_grid(v, shift_); }
-  double back(Wide sum) const { return scaled(static_cast<double>(sum), -shift_); }
+  double back(Int128 sum) const { return scaled(real(sum), -shift_); }
 
  private:
   int shift_;

@@ -1,11 +1,13 @@
-// Compiled several times with different instruction sets; FRUGAL_ISA names the copy. Only internal linkage
-// and no library templates here, or the linker could hand one copy's code to another.
+// Compiled once for each instruction set; FRUGAL_ISA names the copy. Everything here has internal linkage and no
+// library templates are used, or the linker could replace one copy's code by another's.
 #include "support/kernels.hpp"
 
 #ifdef __AVX512BW__
 #include <immintrin.h>
 #endif
 
+#include "support/convert.hpp"
+#include "support/packed_cell.hpp"
 #include "support/portable_math.hpp"
 
 namespace frugal::FRUGAL_ISA {
@@ -13,7 +15,7 @@ namespace {
 
 constexpr int kMostBins = 256;
 
-// Left sums of every candidate threshold, and all sums as doubles ready for the gain.
+// The sums left of every candidate threshold, and the sums of both sides as doubles for the gain.
 struct Prefix {
   alignas(64) std::int64_t gradient[kMostBins], weight[kMostBins];
   alignas(64) double gradient_left[kMostBins], gradient_right[kMostBins];
@@ -23,8 +25,8 @@ struct Prefix {
 
 struct Packed {
   static constexpr int kWords = 1;
-  static std::int64_t gradient(const std::int64_t* cell) { return cell[0] >> kCountBits; }
-  static std::int64_t weight(const std::int64_t* cell) { return cell[0] & kCountMask; }
+  static std::int64_t gradient(const std::int64_t* cell) { return packed_gradient(cell[0]); }
+  static std::int64_t weight(const std::int64_t* cell) { return packed_count(cell[0]); }
 };
 
 struct TwoWords {
@@ -42,26 +44,26 @@ inline void fill_prefix(const ScanTask& t, std::int64_t g, std::int64_t w, Prefi
     p.weight[b] = w;
   }
   for (int b = 0; b < t.value_bins; ++b) {
-    p.gradient_left[b] = static_cast<double>(p.gradient[b]);
-    p.weight_left[b] = static_cast<double>(p.weight[b]);
-    p.gradient_right[b] = static_cast<double>(t.gradient - p.gradient[b]);
-    p.weight_right[b] = static_cast<double>(t.weight - p.weight[b]);
+    p.gradient_left[b] = real(p.gradient[b]);
+    p.weight_left[b] = real(p.weight[b]);
+    p.gradient_right[b] = real(t.gradient - p.gradient[b]);
+    p.weight_right[b] = real(t.weight - p.weight[b]);
   }
 }
 
-// Sums of heavier nodes may not fit a double. Rounded before they cancel, they would show a gain where there is none.
-constexpr std::int64_t kExactWeight = std::int64_t{1} << 27;  // times gradients of 2^26: 2^53
+// Sums of heavier nodes may not fit a double. If they are rounded before they cancel, a gain of zero may look positive.
+constexpr std::int64_t kExactWeight = std::int64_t{1} << 27;  // times gradients up to 2^26: sums up to 2^53 are exact
 
-// The gain as best_bin() has it, with products of whole numbers that are rounded once.
+// The same gain as in best_rounded_bin(), from exact products that are rounded once.
 inline double exact_gain(const ScanTask& t, std::int64_t gl, std::int64_t wl) {
-  using Wide = __int128;
+  using Int128 = __int128;  // types.hpp includes library templates
   const std::int64_t gr = t.gradient - gl, wr = t.weight - wl;
-  const double numerator = static_cast<double>(Wide{gl} * wr) - static_cast<double>(Wide{gr} * wl);
-  return (numerator * numerator) / (static_cast<double>(wl) * static_cast<double>(wr)) * t.factor;
+  const double numerator = real(Int128{gl} * wr) - real(Int128{gr} * wl);
+  return (numerator * numerator) / (real(wl) * real(wr)) * t.factor;
 }
 
-// The gain 1/2 (GL^2/WL + GR^2/WR - G^2/W) in a form without cancellation that treats both sides alike:
-// (GL WR - GR WL)^2 / (2 W WL WR). Returns the first bin with the largest gain.
+// The first bin with the largest gain 1/2 (GL^2/WL + GR^2/WR - G^2/W), computed as (GL WR - GR WL)^2 / (2 W WL WR), a
+// form that has less cancellation and treats both sides alike.
 inline int best_rounded_bin(const ScanTask& t, Prefix& p, double& best) {
   std::int64_t most = bits_as<std::int64_t>(-1.0);
   for (int b = 0; b < t.value_bins; ++b) {
@@ -71,7 +73,7 @@ inline int best_rounded_bin(const ScanTask& t, Prefix& p, double& best) {
     bool allowed = (wl >= t.min_weight) & (wr >= t.min_weight);
     p.gain[b] = allowed ? gain : -1.0;
   }
-  for (int b = 0; b < t.value_bins; ++b) {  // gains are -1 or not negative: they order like their bits
+  for (int b = 0; b < t.value_bins; ++b) {  // gains are -1 or not negative, so they order like their bits
     std::int64_t bits = bits_as<std::int64_t>(p.gain[b]);
     most = bits > most ? bits : most;
   }
@@ -81,11 +83,12 @@ inline int best_rounded_bin(const ScanTask& t, Prefix& p, double& best) {
   return b;
 }
 
-// Rounded sums move (GL WR - GR WL) / sqrt(WL WR) by less than 2^-24 W, since |G| is at most 2^26 W on either side, and
-// so does the rounding of exact_gain(). Bins that far from the best are looked at exactly: as a rule only the best.
+// Rounding the sums changes (GL WR - GR WL) / sqrt(WL WR) by less than 2^-24 W, since |G| is at most 2^26 W on either
+// side, and so does the rounding in exact_gain(). Bins within that distance of the best are compared by their exact
+// gains; usually there is only the best one.
 inline int best_exact_bin(const ScanTask& t, const Prefix& p, int found, double& best) {
   if (best < 0) return found;
-  const double noise = 0x1p-21 * static_cast<double>(t.weight) * __builtin_sqrt(t.factor);
+  const double noise = 0x1p-21 * real(t.weight) * __builtin_sqrt(t.factor);
   const double least = __builtin_sqrt(best) * (1.0 - 0x1p-40) - noise;
   const double floor = least > 0 ? least * least : 0.0;
   int near = 0;
@@ -113,20 +116,20 @@ inline int best_bin(const ScanTask& t, Prefix& p, double& best) {
 
 constexpr int kFewBins = 8;
 
-// A column of few bins; the same operations as for more, one threshold at a time.
+// For a column of few bins: the same operations, one threshold at a time.
 template <class Cell>
 inline ScanResult scan_few(const ScanTask& t) {
-  ScanResult best{-1.0, 0, 0};
+  ScanResult best{-1.0, 0, MissingSide::unseen};
   std::int64_t g = 0, w = 0;
-  for (int b = 0; b + 1 < t.value_bins; ++b) {  // beyond the last nothing is left
+  for (int b = 0; b + 1 < t.value_bins; ++b) {  // the last threshold leaves nothing on the right
     g += Cell::gradient(t.cells + b * Cell::kWords);
     w += Cell::weight(t.cells + b * Cell::kWords);
-    const double wl = static_cast<double>(w), wr = static_cast<double>(t.weight - w);
+    const double wl = real(w), wr = real(t.weight - w);
     if (!((wl >= t.min_weight) & (wr >= t.min_weight))) continue;
-    const double gl = static_cast<double>(g), gr = static_cast<double>(t.gradient - g);
+    const double gl = real(g), gr = real(t.gradient - g);
     const double numerator = gl * wr - gr * wl;
     const double gain = t.weight > kExactWeight ? exact_gain(t, g, w) : (numerator * numerator) / (wl * wr) * t.factor;
-    if (gain > best.gain) best = {gain, b, 0};
+    if (gain > best.gain) best = {gain, narrow<std::uint16_t>(b), MissingSide::unseen};
   }
   return best;
 }
@@ -135,18 +138,18 @@ template <class Cell>
 ScanResult scan(const ScanTask& t) {
   if (t.value_bins <= kFewBins && !t.has_missing && t.min_weight > 0) return scan_few<Cell>(t);
   Prefix p;
-  ScanResult result{-1.0, 0, 0};
+  ScanResult result{-1.0, 0, MissingSide::unseen};
   if (t.value_bins == 0) return result;
   fill_prefix<Cell>(t, 0, 0, p);
-  result.bin = best_bin(t, p, result.gain);
+  result.bin = narrow<std::uint16_t>(best_bin(t, p, result.gain));
   if (!t.has_missing) return result;
   const std::int64_t* missing = t.cells + t.value_bins * Cell::kWords;
   if (Cell::weight(missing) == 0) return result;
-  result.missing_side = 2;
+  result.missing = MissingSide::right;
   fill_prefix<Cell>(t, Cell::gradient(missing), Cell::weight(missing), p);
   double gain;
-  int bin = best_bin(t, p, gain);
-  if (gain > result.gain || (gain == result.gain && bin < result.bin)) result = {gain, bin, 1};
+  const auto bin = narrow<std::uint16_t>(best_bin(t, p, gain));
+  if (gain > result.gain || (gain == result.gain && bin < result.bin)) result = {gain, bin, MissingSide::left};
   return result;
 }
 
@@ -160,10 +163,12 @@ ScanResult scan_wide(const ScanTask& t) {
 inline std::uint64_t bits_of(std::size_t n, const std::uint8_t* bins, const LeftBins& left) {
   std::uint64_t bits = 0;
   if (left.listed) {
-    for (std::size_t i = 0; i < n; ++i) bits |= static_cast<std::uint64_t>(left.listed[bins[i]]) << i;
+    for (std::size_t i = 0; i < n; ++i) bits |= std::uint64_t{left.listed[bins[i]]} << i;
   } else {
-    for (std::size_t i = 0; i < n; ++i)
-      bits |= static_cast<std::uint64_t>((bins[i] <= left.up_to) | (bins[i] == left.and_also)) << i;
+    for (std::size_t i = 0; i < n; ++i) {
+      const bool goes_left = (bins[i] <= left.up_to) | (bins[i] == left.and_also);
+      bits |= std::uint64_t{goes_left} << i;
+    }
   }
   return bits;
 }
@@ -171,39 +176,39 @@ inline std::uint64_t bits_of(std::size_t n, const std::uint8_t* bins, const Left
 std::size_t left_bits(std::size_t n, const std::uint8_t* bins, const LeftBins& left, std::uint64_t* bits) {
   std::size_t count = 0, i = 0;
 #ifdef __AVX512BW__
-  const __m512i up_to = _mm512_set1_epi8(static_cast<char>(left.up_to));
-  const __m512i and_also = _mm512_set1_epi8(static_cast<char>(left.and_also));
+  const __m512i up_to = _mm512_set1_epi8(low_bits<char>(left.up_to));
+  const __m512i and_also = _mm512_set1_epi8(low_bits<char>(left.and_also));
   const __mmask64 also = left.and_also < 0 ? 0 : ~__mmask64{0};
   for (; left.listed == nullptr && i + 64 <= n; i += 64) {
     const __m512i v = _mm512_loadu_si512(bins + i);
     bits[i / 64] = _mm512_cmple_epu8_mask(v, up_to) | _mm512_mask_cmpeq_epi8_mask(also, v, and_also);
-    count += static_cast<std::size_t>(__builtin_popcountll(bits[i / 64]));
+    count += index(__builtin_popcountll(bits[i / 64]));
   }
 #endif
   for (; i < n; i += 64) {
     bits[i / 64] = bits_of(n - i < 64 ? n - i : 64, bins + i, left);
-    count += static_cast<std::size_t>(__builtin_popcountll(bits[i / 64]));
+    count += index(__builtin_popcountll(bits[i / 64]));
   }
   return count;
 }
 
-void part_rows(std::size_t n, const std::uint32_t* rows, const std::uint64_t* bits, std::uint32_t* left,
-               std::uint32_t* right) {
+void partition_rows(std::size_t n, const std::uint32_t* rows, const std::uint64_t* bits, std::uint32_t* left,
+                    std::uint32_t* right) {
   std::size_t i = 0;
 #ifdef __AVX512BW__
   for (; i + 16 <= n; i += 16) {
-    const auto side = static_cast<__mmask16>(bits[i / 64] >> (i % 64));
+    const auto side = low_bits<__mmask16>(bits[i / 64] >> (i % 64));
     const int lefts = __builtin_popcount(side);
     const __m512i v = _mm512_loadu_si512(rows + i);
-    _mm512_mask_storeu_epi32(left, static_cast<__mmask16>((1u << lefts) - 1), _mm512_maskz_compress_epi32(side, v));
-    _mm512_mask_storeu_epi32(right, static_cast<__mmask16>((1u << (16 - lefts)) - 1),
-                             _mm512_maskz_compress_epi32(static_cast<__mmask16>(~side), v));
+    _mm512_mask_storeu_epi32(left, low_bits<__mmask16>((1u << lefts) - 1), _mm512_maskz_compress_epi32(side, v));
+    _mm512_mask_storeu_epi32(right, low_bits<__mmask16>((1u << (16 - lefts)) - 1),
+                             _mm512_maskz_compress_epi32(low_bits<__mmask16>(~side), v));
     left += lefts;
     right += 16 - lefts;
   }
 #else
-  // Both sides are written for every row and only one moves on: a branch would be guessed wrong half the time. What is
-  // written too far stays in these buffers.
+  // Every row is written to both sides and only one side advances: a branch would be mispredicted half the time. The
+  // buffers have room for the one row that is written too far.
   std::uint32_t to_left[65], to_right[65];
   for (; i + 64 <= n; i += 64) {
     std::uint64_t sides = bits[i / 64];
@@ -236,7 +241,7 @@ std::int64_t sum(std::size_t n, const std::int32_t* v) {
 
 std::int64_t sum_of_squares(std::size_t n, const std::int32_t* v) {
   std::int64_t total = 0;
-  for (std::size_t i = 0; i < n; ++i) total += static_cast<std::int64_t>(v[i]) * v[i];
+  for (std::size_t i = 0; i < n; ++i) total += std::int64_t{v[i]} * v[i];
   return total;
 }
 
@@ -278,7 +283,7 @@ void to_grid(std::size_t n, const double* v, double scale, std::int32_t* out) {
   constexpr double kMagic = 6755399441055744.0;
   for (std::size_t i = 0; i < n; ++i) {
     double shifted = v[i] * scale + kMagic;  // the low 32 bits of `shifted` are the rounded integer
-    out[i] = static_cast<std::int32_t>(bits_as<std::int64_t>(shifted));
+    out[i] = low_bits<std::int32_t>(bits_as<std::int64_t>(shifted));
   }
 }
 
@@ -287,7 +292,7 @@ std::int64_t sum_on_grid(std::size_t n, const double* v, double scale) {
   std::uint64_t total = 0;
   for (std::size_t i = 0; i < n; ++i)
     total += bits_as<std::uint64_t>(v[i] * scale + kMagic) - bits_as<std::uint64_t>(kMagic);
-  return static_cast<std::int64_t>(total);
+  return bits_as<std::int64_t>(total);
 }
 
 void logistic_losses(std::size_t n, const double* y, const double* f, double* out) {
@@ -303,16 +308,16 @@ void logistic(std::size_t n, const double* y, const double* f, double* g, double
     double top = f[i] > 0.0 ? f[i] : 0.0;
     double magnitude = f[i] > 0.0 ? f[i] : -f[i];
     double e = portable_exp(-magnitude);
-    double most = 1.0 / (1.0 + e), least = e * most;  // the probabilities of the likelier class and of the other
+    double most = 1.0 / (1.0 + e), least = e * most;  // probabilities of the more and of the less likely class
     double one = f[i] > 0.0 ? most : least, zero = f[i] > 0.0 ? least : most;
-    g[i] = y[i] > 0.5 ? zero : -one;  // 1 - p as the other class has it: swapped classes swap signs, to the bit
+    g[i] = y[i] > 0.5 ? zero : -one;  // 1 - p exactly as for the other class: swapped classes only swap the sign
     h[i] = most * least;
     out[i] = (top - y[i] * f[i]) + portable_log(1.0 + e);
   }
 }
 
 void log_sum_exp(std::size_t n, std::size_t outputs, const double* f, std::size_t stride, double* out) {
-  // Exponentials are added as whole numbers, so that the order of classes does not matter.
+  // Exponentials are summed as whole numbers, so that the order of classes does not matter.
   constexpr double kMagic = 6755399441055744.0, kScale = 0x1p50;
   constexpr std::size_t kBlock = 256;
   alignas(64) double top[kBlock];
@@ -333,8 +338,7 @@ void log_sum_exp(std::size_t n, std::size_t outputs, const double* f, std::size_
         total[i] +=
             bits_as<std::int64_t>(portable_exp(fk[i] - top[i]) * kScale + kMagic) - bits_as<std::int64_t>(kMagic);
     }
-    for (std::size_t i = 0; i < m; ++i)
-      out[begin + i] = top[i] + portable_log(static_cast<double>(total[i]) * (1.0 / kScale));
+    for (std::size_t i = 0; i < m; ++i) out[begin + i] = top[i] + portable_log(real(total[i]) * (1.0 / kScale));
   }
 }
 
@@ -359,7 +363,7 @@ void exponentials(std::size_t n, const double* v, double* out) {
 extern const Kernels table;
 const Kernels table{FRUGAL_TEXT(FRUGAL_ISA),
                     left_bits,
-                    part_rows,
+                    partition_rows,
                     scan_packed,
                     scan_wide,
                     sum,

@@ -1,6 +1,6 @@
-// exp and log from basic IEEE operations, so that every machine and every instruction set gives the same
-// bits. They have no branches, so loops over them turn into vector code. Internal linkage on purpose:
-// kernels.cpp is compiled once per instruction set and must not share code between the copies.
+// exp and log from basic IEEE operations, so that every machine and every instruction set gives the same bits. They
+// have no branches, so the compiler vectorises loops over them. Internal linkage on purpose: kernels.cpp is compiled
+// once per instruction set and must not share code between the copies.
 #pragma once
 
 #include <cstdint>

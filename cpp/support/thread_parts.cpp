@@ -9,8 +9,8 @@
 namespace frugal {
 namespace {
 
-// One exchange at a time: everybody brings something, the last one opens the door, and the next exchange begins when
-// everybody has left with the result.
+// A barrier that also reduces: every part brings its values, the last one to arrive releases all of them, and the next
+// exchange begins when every part has left with the result.
 class Meeting {
  public:
   explicit Meeting(size_t parts) : parts_(parts) {}

@@ -8,7 +8,8 @@
 
 namespace frugal {
 
-// A part's way to the others. Who leaves, because of an error or because the user wants no more, takes all with it.
+// One part's connection to the others. When a part leaves, because of an error or because the user stopped it, all
+// other parts stop with an error.
 class ThreadPart : public Together {
  public:
   virtual void leave() = 0;

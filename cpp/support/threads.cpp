@@ -14,12 +14,12 @@ std::atomic<bool> forked{false};
 
 }  // namespace
 
-int usable_threads(int requested) {
+size_t usable_threads(int requested) {
 #ifdef _OPENMP
   if (forked) return 1;
-  // The OpenMP runtime ends the process where it can't start a thread, so absurd numbers are cut.
+  // The OpenMP runtime ends the process if it can't start a thread, so absurdly large numbers are reduced.
   const int most = std::max(256, omp_get_num_procs());
-  return std::clamp(requested > 0 ? requested : omp_get_max_threads(), 1, most);
+  return index(std::clamp(requested > 0 ? requested : omp_get_max_threads(), 1, most));
 #else
   (void)requested;
   return 1;

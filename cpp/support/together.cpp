@@ -1,7 +1,6 @@
 #include "support/together.hpp"
 
-#include <array>
-#include <numeric>
+#include <algorithm>
 
 namespace frugal {
 namespace {
@@ -14,7 +13,7 @@ class Alone final : public Together {
   void largest(std::span<double>, const char*) override {}
 };
 
-// A wide number as four words of 32 bits: sums of so few of them can't overflow.
+// A 128-bit number is sent as four words of 32 bits, so that sums over parts can't overflow 64 bits.
 constexpr size_t kWords = 4;
 
 }  // namespace
@@ -29,23 +28,22 @@ std::int64_t sum_of(Together& together, std::int64_t value, const char* what) {
   return value;
 }
 
-void sum_all(Together& together, std::span<Wide> values, const char* what) {
+void sum_all(Together& together, std::span<Int128> values, const char* what) {
   if (together.alone()) return;
   std::vector<std::int64_t> words;
-  for (Wide v : values)
+  for (Int128 v : values)
     for (size_t w = 0; w < kWords; ++w) {
-      const auto low = static_cast<std::uint32_t>(v);
-      words.push_back(w + 1 < kWords ? std::int64_t{low} : static_cast<std::int64_t>(v));
+      words.push_back(w + 1 < kWords ? low_bits<std::uint32_t>(v) : low_bits<std::int64_t>(v));
       v >>= 32;
     }
   together.sum(words, what);
   for (size_t i = 0; i < values.size(); ++i) {
     values[i] = 0;
-    for (size_t w = kWords; w-- > 0;) values[i] = values[i] * (Wide{1} << 32) + words[kWords * i + w];
+    for (size_t w = kWords; w-- > 0;) values[i] = values[i] * (Int128{1} << 32) + words[kWords * i + w];
   }
 }
 
-Wide sum_of(Together& together, Wide value, const char* what) {
+Int128 sum_of(Together& together, Int128 value, const char* what) {
   sum_all(together, {&value, 1}, what);
   return value;
 }
@@ -59,20 +57,16 @@ std::vector<std::vector<std::int64_t>> gathered(Together& together, std::span<co
                                                 const char* what) {
   if (together.alone()) return {{own.begin(), own.end()}};
   std::vector<std::int64_t> sizes(together.parts());
-  sizes[together.part()] = static_cast<std::int64_t>(own.size());
+  sizes[together.part()] = narrow<std::int64_t>(own.size());
   together.sum(sizes, what);
+  std::vector<size_t> begins{0};
+  for (std::int64_t size : sizes) begins.push_back(begins.back() + index(size));
   // Each part adds zeros where the others write.
-  std::vector<std::int64_t> all(static_cast<size_t>(std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0})));
-  const auto first =
-      std::accumulate(sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(together.part()), std::int64_t{0});
-  std::copy(own.begin(), own.end(), all.begin() + first);
+  std::vector<std::int64_t> all(begins.back());
+  std::copy(own.begin(), own.end(), all.data() + begins[together.part()]);
   together.sum(all, what);
   std::vector<std::vector<std::int64_t>> out;
-  auto at = all.begin();
-  for (std::int64_t size : sizes) {
-    out.emplace_back(at, at + size);
-    at += size;
-  }
+  for (size_t p = 0; p < sizes.size(); ++p) out.emplace_back(all.data() + begins[p], all.data() + begins[p + 1]);
   return out;
 }
 

@@ -23,32 +23,33 @@ void EnsembleView::check(size_t features) const {
     fail("its node arrays differ in length");
   if (start.empty() || tree_begin.empty() || tree_begin[0] != 0) fail("it has no start value or no list of trees");
   if (trees() % outputs() != 0) fail("its number of trees is not a multiple of its outputs");
-  if (tree_begin.back() != static_cast<std::int64_t>(nodes)) fail("its trees do not cover its nodes");
+  const auto all = narrow<std::int64_t>(nodes);
+  if (tree_begin.back() != all) fail("its trees do not cover its nodes");
   for (size_t t = 0; t < trees(); ++t) {
     const std::int64_t begin = tree_begin[t], end = tree_begin[t + 1];
-    if (end <= begin || end > static_cast<std::int64_t>(nodes)) fail("a tree has no nodes");
-    for (std::int64_t i = begin; i < end; ++i) {
-      const auto at = static_cast<size_t>(i);
-      if (feature[at] < 0) continue;
-      if (level_set[at] >= 0 && (static_cast<size_t>(level_set[at]) + 1) * kSetBytes > sets.size())
+    if (end <= begin || end > all) fail("a tree has no nodes");
+    for (size_t i = index(begin); i < index(end); ++i) {
+      if (is_leaf(i)) continue;
+      if (level_set[i] >= 0 && (index(level_set[i]) + 1) * kSetBytes > sets.size())
         fail("a tree splits by a set of levels that does not exist");
-      if (static_cast<size_t>(feature[at]) >= features) fail("a tree splits on a feature that does not exist");
-      // Children come after their parent: every walk ends.
-      if (left[at] <= i - begin || left[at] >= end - begin - 1) fail("a tree's children lie outside it");
+      if (column(i) >= features) fail("a tree splits on a feature that does not exist");
+      // Children come after their parent, so every walk ends.
+      const auto own = narrow<std::int64_t>(i) - begin;
+      if (left[i] <= own || left[i] >= end - begin - 1) fail("a tree's children lie outside it");
     }
   }
 }
 
 UsedColumns::UsedColumns(const EnsembleView& m, size_t first, size_t last)
-    : base(static_cast<size_t>(m.tree_begin[first])), place(static_cast<size_t>(m.tree_begin[last]) - base) {
+    : base(m.root(first)), place(m.root(last) - base) {
   for (size_t i = 0; i < place.size(); ++i)
-    if (m.feature[base + i] >= 0) columns.push_back(static_cast<size_t>(m.feature[base + i]));
+    if (!m.is_leaf(base + i)) columns.push_back(m.column(base + i));
   std::sort(columns.begin(), columns.end());
   columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
   for (size_t i = 0; i < place.size(); ++i) {
-    if (m.feature[base + i] < 0) continue;
-    auto at = std::lower_bound(columns.begin(), columns.end(), static_cast<size_t>(m.feature[base + i]));
-    place[i] = static_cast<std::uint32_t>(at - columns.begin());
+    if (m.is_leaf(base + i)) continue;
+    auto at = std::lower_bound(columns.begin(), columns.end(), m.column(base + i));
+    place[i] = narrow<std::uint32_t>(at - columns.begin());
   }
 }
 
@@ -66,43 +67,44 @@ void Block::read(const Source& X, size_t begin, size_t end) {
 
 namespace {
 
-// A node in 16 bytes. A leaf leads to itself, so that all rows of a block may take the same number of steps.
+// A node in 16 bytes. The child of a leaf is the leaf itself, so that all rows of a block take the same number of
+// steps.
 struct Step {
   double threshold;
   std::uint32_t place;  // of its column in the block
-  std::uint32_t left;   // node of the tree; the highest bit says that missing values go left
+  std::uint32_t left;   // the left child; the highest bit says that missing values go left
 };
 constexpr std::uint32_t kMissingLeft = 0x80000000u;
 
 struct PackedTree {
-  std::vector<Step> steps;  // empty: some splits are by sets of levels, or the tree is very deep
+  std::vector<Step> steps;  // empty if the tree splits by sets of levels or is very deep
   int depth = 0;
 };
 
 PackedTree packed(const EnsembleView& m, const UsedColumns& used, size_t tree) {
   PackedTree out;
-  const auto root = static_cast<size_t>(m.tree_begin[tree]), end = static_cast<size_t>(m.tree_begin[tree + 1]);
+  const size_t root = m.root(tree), end = m.root(tree + 1);
   std::vector<int> depth(end - root);
   for (size_t i = root; i < end; ++i) {
-    const auto own = static_cast<std::uint32_t>(i - root);
-    if (m.feature[i] < 0) {
+    const auto own = narrow<std::uint32_t>(i - root);
+    if (m.is_leaf(i)) {
       out.steps.push_back({kInfinity, 0, own | kMissingLeft});
       continue;
     }
-    const auto left = static_cast<std::uint32_t>(m.left[i]);
+    const auto left = narrow<std::uint32_t>(m.left[i]);
     depth[left] = depth[left + 1] = depth[own] + 1;
     out.depth = std::max(out.depth, depth[own] + 1);
     out.steps.push_back({m.threshold[i], used.place[i - used.base], left | (m.missing_left[i] ? kMissingLeft : 0)});
     if (m.level_set[i] >= 0) return {};
   }
-  constexpr int kMostSteps = 12;  // deep trees are seldom even: most rows would wait for a few
+  constexpr int kMostSteps = 12;  // deep trees are seldom balanced: most rows would wait for a few
   return out.depth <= kMostSteps ? out : PackedTree{};
 }
 
 void walk(const PackedTree& tree, const double* values, size_t rows, std::uint32_t* node) {
   std::fill_n(node, rows, 0u);
   for (int step = 0; step < tree.depth; ++step)
-    for (size_t r = 0; r < rows; ++r) {  // without branches, which would be guessed wrong half the time
+    for (size_t r = 0; r < rows; ++r) {  // without branches, which would be mispredicted half the time
       const Step& s = tree.steps[node[r]];
       const double v = values[s.place * Block::kRows + r];
       const bool left = (v <= s.threshold) | ((v != v) & ((s.left & kMissingLeft) != 0));
@@ -118,23 +120,23 @@ void add_trees(const EnsembleView& m, const Source& X, size_t first, size_t last
   const UsedColumns used(m, first, last);
   std::vector<PackedTree> trees;
   for (size_t t = first; t < last; ++t) trees.push_back(packed(m, used, t));
-  std::vector<Block> blocks(static_cast<size_t>(context.threads()), Block(used));
-  const double work = 10.0 * static_cast<double>((last - first) * n);
-  context.parallel_for((n + Block::kRows - 1) / Block::kRows, work, [&](size_t number, int thread) {
+  std::vector<Block> blocks(context.threads(), Block(used));
+  const double work = 10.0 * real((last - first) * n);
+  context.parallel_for((n + Block::kRows - 1) / Block::kRows, work, [&](size_t number, size_t thread) {
     const size_t begin = number * Block::kRows, rows = std::min(n - begin, Block::kRows);
-    Block& block = blocks[static_cast<size_t>(thread)];
+    Block& block = blocks[thread];
     block.read(X, begin, begin + rows);
     std::uint32_t node[Block::kRows];
     for (size_t t = first; t < last; ++t) {
-      const auto root = static_cast<size_t>(m.tree_begin[t]);
+      const size_t root = m.root(t);
       double* out = raw + (t % m.outputs()) * n + begin;
       if (!trees[t - first].steps.empty()) {
         walk(trees[t - first], block.values(), rows, node);
       } else {
         for (size_t r = 0; r < rows; ++r) {
           size_t at = root;
-          while (m.feature[at] >= 0) at = root + static_cast<size_t>(m.left[at]) + !m.goes_left(at, block.at(at, r));
-          node[r] = static_cast<std::uint32_t>(at - root);
+          while (!m.is_leaf(at)) at = m.child(root, at, block.at(at, r));
+          node[r] = narrow<std::uint32_t>(at - root);
         }
       }
       for (size_t r = 0; r < rows; ++r) out[r] += m.value[root + node[r]];
@@ -144,7 +146,7 @@ void add_trees(const EnsembleView& m, const Source& X, size_t first, size_t last
 
 namespace {
 
-// Prices of sets of purchases, remembered: rows share few different sets.
+// Costs of sets of purchases. They are remembered, because many rows need the same set.
 class SetPrices {
  public:
   SetPrices(std::span<const PriceRule* const> rules, std::span<const Purchase> purchases)
@@ -178,20 +180,29 @@ class SetPrices {
 
 }  // namespace
 
+namespace {
+
+// The place of every column among the purchases.
+std::vector<size_t> places_of(const EnsembleView& m, std::span<const Purchase> purchases, size_t columns, size_t last) {
+  std::vector<size_t> place(columns, kNone);
+  for (size_t i = 0; i < purchases.size(); ++i) place[purchases[i].feature] = i;
+  for (size_t i = 0; i < m.root(last); ++i)
+    if (!m.is_leaf(i) && place[m.column(i)] == kNone) fail("it uses a feature it did not buy");
+  return place;
+}
+
+}  // namespace
+
 PathPrices path_prices(const EnsembleView& m, const Source& X, std::span<const PriceRule* const> rules,
                        std::span<const Purchase> purchases, size_t last, Context& context) {
   const size_t n = X.rows(), iterations = last / m.outputs();
-  std::vector<size_t> place(X.columns(), purchases.size());
-  for (size_t i = 0; i < purchases.size(); ++i) place[purchases[i].feature] = i;
-  for (size_t i = 0; i < static_cast<size_t>(m.tree_begin[last]); ++i)
-    if (m.feature[i] >= 0 && place[static_cast<size_t>(m.feature[i])] == purchases.size())
-      fail("it uses a feature it did not buy");
+  const std::vector<size_t> place = places_of(m, purchases, X.columns(), last);
   PathPrices out{std::vector<double>(n), std::vector<double>(iterations)};
   const size_t blocks = (n + Block::kRows - 1) / Block::kRows;
-  std::vector<double> sums(blocks * iterations);  // by block, so that the order of adding is fixed
-  std::vector<SetPrices> prices(static_cast<size_t>(context.threads()), SetPrices(rules, purchases));
+  std::vector<double> sums(blocks * iterations);  // by block, so that the order of summation is fixed
+  std::vector<SetPrices> prices(context.threads(), SetPrices(rules, purchases));
   const UsedColumns used(m, 0, last);
-  context.parallel_for(blocks, 10.0 * static_cast<double>(last * n), [&](size_t number, int thread) {
+  context.parallel_for(blocks, 10.0 * real(last * n), [&](size_t number, size_t thread) {
     const size_t begin = number * Block::kRows, rows = std::min(n - begin, Block::kRows);
     Block block(used);
     block.read(X, begin, begin + rows);
@@ -199,40 +210,42 @@ PathPrices path_prices(const EnsembleView& m, const Source& X, std::span<const P
       std::vector<bool> fetched(purchases.size());
       double price = 0.0;
       for (size_t t = 0; t < last; ++t) {
-        const auto root = static_cast<size_t>(m.tree_begin[t]);
+        const size_t root = m.root(t);
         size_t node = root;
         bool more = false;
-        while (m.feature[node] >= 0) {
-          const auto column = static_cast<size_t>(m.feature[node]);
-          more = more || !fetched[place[column]];
-          fetched[place[column]] = true;
-          node = root + static_cast<size_t>(m.left[node]) + !m.goes_left(node, block.at(node, r));
+        while (!m.is_leaf(node)) {
+          const size_t purchase = place[m.column(node)];
+          more = more || !fetched[purchase];
+          fetched[purchase] = true;
+          node = m.child(root, node, block.at(node, r));
         }
-        if (more) price = prices[static_cast<size_t>(thread)].of(fetched);
+        if (more) price = prices[thread].of(fetched);
         if ((t + 1) % m.outputs() == 0) sums[number * iterations + t / m.outputs()] += price;
       }
       out.rows[begin + r] = price;
     }
   });
   for (size_t i = 0; i < sums.size(); ++i) out.iterations[i % iterations] += sums[i];
-  for (double& mean : out.iterations) mean /= static_cast<double>(n);
+  for (double& mean : out.iterations) mean /= real(n);
   return out;
 }
+
+namespace {
+
+bool goes_left(const Tree& tree, size_t node, const BinnedMatrix& X, size_t row) {
+  const size_t column = tree.column(node);
+  const std::uint8_t bin = X.bin(column, row);
+  if (bin == X.value_bins(column)) return tree.missing_left[node] != 0;
+  return tree.by_levels(node) ? contains(tree.levels(node), bin) : bin <= tree.bin[node];
+}
+
+}  // namespace
 
 void add_tree(const Tree& tree, const BinnedMatrix& X, double* raw, Context& context) {
   context.over_blocks(X.rows(), 4096, 10.0, [&](size_t begin, size_t end, size_t) {
     for (size_t r = begin; r < end; ++r) {
       size_t node = 0;
-      while (!tree.is_leaf(node)) {
-        const auto column = static_cast<size_t>(tree.feature[node]);
-        const int bin = X.bin(column, r);
-        const std::int32_t set = tree.level_set[node];
-        const bool goes_left = bin == X.value_bins(column) ? tree.missing_left[node] != 0
-                               : set < 0
-                                   ? bin <= tree.bin[node]
-                                   : contains(tree.sets.data() + size_t{kSetBytes} * static_cast<size_t>(set), bin);
-        node = static_cast<size_t>(tree.left[node]) + !goes_left;
-      }
+      while (!tree.is_leaf(node)) node = tree.left_child(node) + !goes_left(tree, node, X, r);
       raw[r] += tree.value[node];
     }
   });

@@ -11,7 +11,7 @@
 
 namespace frugal {
 
-// A read-only look at an ensemble's arrays, wherever they live.
+// A read-only view of an ensemble's arrays.
 struct EnsembleView {
   std::span<const double> start;
   std::span<const std::int64_t> tree_begin;
@@ -24,21 +24,27 @@ struct EnsembleView {
   size_t outputs() const { return start.size(); }
   size_t trees() const { return tree_begin.size() - 1; }
 
+  size_t root(size_t tree) const { return index(tree_begin[tree]); }  // root(trees()): the number of all nodes
+  bool is_leaf(size_t node) const { return feature[node] < 0; }
+  size_t column(size_t node) const { return index(feature[node]); }
+  size_t left_child(size_t root, size_t node) const { return root + index(left[node]); }
+  size_t child(size_t root, size_t node, double v) const { return left_child(root, node) + !goes_left(node, v); }
+
   bool goes_left(size_t node, double v) const {
     if (std::isnan(v)) return missing_left[node] != 0;
     if (level_set[node] < 0) return v <= threshold[node];
-    // What is not the number of a bin is no known level.
-    return v >= 0 && v < kMostBins
-               ? contains(sets.data() + size_t{kSetBytes} * static_cast<size_t>(level_set[node]), static_cast<int>(v))
+    // A value that is not the number of a bin is an unknown level, and treated as missing.
+    return v >= 0 && v < real(kMostBins)
+               ? contains(sets.data() + kSetBytes * index(level_set[node]), truncated<std::uint8_t>(v))
                : missing_left[node] != 0;
   }
 
-  // Throws a sentence where the arrays do not describe trees over `features` columns, so that a damaged or
-  // hostile file can't lead a prediction outside them.
+  // Throws if the arrays do not describe trees over `features` columns, so that a damaged or hostile file can't make a
+  // prediction read outside of them.
   void check(size_t features) const;
 };
 
-// The columns that trees [first, last) look at, and where the column of every node of theirs stands among them.
+// The columns that trees [first, last) split on, and for each of their nodes the place of its column among these.
 struct UsedColumns {
   size_t base;                       // the first node
   std::vector<size_t> columns;       // ascending
@@ -47,15 +53,15 @@ struct UsedColumns {
   UsedColumns(const EnsembleView& model, size_t first, size_t last);
 };
 
-// Some rows of the used columns, read at once.
+// The values of a block of rows in the used columns.
 class Block {
  public:
   static constexpr size_t kRows = 128;
 
   explicit Block(const UsedColumns& used) : used_(used), values_(used.columns.size() * kRows) {}
-  // Throws where a value is infinite.
+  // Throws if a value is infinite.
   void read(const Source& X, size_t begin, size_t end);
-  // What node `node` looks at in row `begin + r`.
+  // The value of row `begin + r` in the column that `node` splits on.
   double at(size_t node, size_t r) const { return values_[used_.place[node - used_.base] * kRows + r]; }
   const double* values() const { return values_.data(); }
 
@@ -64,21 +70,21 @@ class Block {
   std::vector<double> values_;
 };
 
-// Adds trees [first, last) to raw[output * rows + row]. Trees are added one after another, as in training, so
-// the result is the same to the last bit. Only columns that the trees look at are read.
+// Adds trees [first, last) to raw[output * rows + row]. Trees are added one after another, as in training, so the
+// result is the same to the last bit. Only columns that the trees split on are read.
 void add_trees(const EnsembleView& model, const Source& X, size_t first, size_t last, double* raw, Context& context);
 
-// What predictions cost when a feature is fetched, and paid for, only once a row's path through the trees looks at it.
+// The cost of predictions if a feature is fetched, and paid for, only when a row's path through the trees needs it.
 struct PathPrices {
   std::vector<double> rows;        // of each row, after all trees
   std::vector<double> iterations;  // mean over rows, after each iteration
 };
-// The features of a row are paid for by the rules, in the order of `purchases`; where the rules ask for something that
-// this row does not fetch, the price that training paid stands in.
+// The features that a row needs are bought by the rules, in the order of `purchases`. If a rule requires a feature that
+// this row does not need, the price paid in training is used instead.
 PathPrices path_prices(const EnsembleView& model, const Source& X, std::span<const PriceRule* const> rules,
                        std::span<const Purchase> purchases, size_t last, Context& context);
 
-// Adds one tree, with output fixed by the caller, for rows given in bins.
+// Adds one tree for rows given in bins. `raw`: the predictions of the tree's output.
 void add_tree(const Tree& tree, const BinnedMatrix& X, double* raw, Context& context);
 
 }  // namespace frugal

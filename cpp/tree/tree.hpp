@@ -1,37 +1,43 @@
-// Trees as flat parallel arrays, nodes breadth first, and an ensemble as those arrays one after another.
+// A tree as parallel arrays with one entry per node, in breadth-first order; an ensemble is the arrays of its trees one
+// after another.
 #pragma once
 
 #include <vector>
 
 #include "data/levels.hpp"
+#include "support/mask.hpp"
 #include "support/types.hpp"
 
 namespace frugal {
 
-// While a tree grows, bins say where rows go; the frozen form keeps thresholds.
+// Signed 32-bit numbers where a model file has them.
 struct Tree {
   std::vector<std::int32_t> feature;  // -1: a leaf
-  std::vector<std::int32_t> left;     // the right child is the next node
+  std::vector<std::int32_t> left;     // the left child; the right child is the next node
   std::vector<std::uint8_t> missing_left;
   std::vector<double> threshold;        // x <= threshold goes left
-  std::vector<double> value;            // what a leaf adds to the raw prediction, learning rate included
-  std::vector<double> gain;             // raw gain of the split, prices apart
+  std::vector<double> value;            // a leaf adds it to the raw prediction; includes the learning rate
+  std::vector<double> gain;             // raw gain of the split, without prices
   std::vector<double> weight;           // total weight of the training rows
   std::vector<std::int32_t> level_set;  // number of the set of bins that go left; -1: a threshold decides
   std::vector<std::uint8_t> sets;       // kSetBytes each
-  std::vector<std::int32_t> bin;        // the threshold as a bin; not kept in the ensemble
+  std::vector<Bin> bin;                 // the last bin that goes left; not kept in the ensemble
 
   size_t nodes() const { return feature.size(); }
-  // A new set of those of the bins of which goes_left(bin) is true; returns its number.
+  // Adds the set of the bins for which goes_left(bin) is true; returns its number.
   template <class GoesLeft>
   std::int32_t add_set(size_t bins, const GoesLeft& goes_left) {
     const size_t begin = sets.size();
     sets.resize(begin + kSetBytes);
     for (size_t b = 0; b < bins; ++b)
-      if (goes_left(b)) sets[begin + b / 8] |= static_cast<std::uint8_t>(1 << (b % 8));
-    return static_cast<std::int32_t>(begin / kSetBytes);
+      if (goes_left(b)) sets[begin + b / 8] |= bit_of(b);
+    return narrow<std::int32_t>(begin / kSetBytes);
   }
   bool is_leaf(size_t node) const { return feature[node] < 0; }
+  size_t column(size_t node) const { return index(feature[node]); }
+  size_t left_child(size_t node) const { return index(left[node]); }
+  bool by_levels(size_t node) const { return level_set[node] >= 0; }
+  const std::uint8_t* levels(size_t node) const { return sets.data() + kSetBytes * index(level_set[node]); }
   size_t add(double node_weight) {
     feature.push_back(-1);
     left.push_back(-1);
@@ -47,8 +53,8 @@ struct Tree {
 };
 
 struct Ensemble {
-  std::vector<double> start;                // one raw prediction for each output
-  std::vector<std::int64_t> tree_begin{0};  // first node of every tree; tree t belongs to output t % outputs
+  std::vector<double> start;                // the raw prediction of each output before the first tree
+  std::vector<std::int64_t> tree_begin{0};  // the first node of every tree; tree t belongs to output t % outputs
   Tree nodes;                               // of all trees; `left` counts from the tree's first node
 
   size_t outputs() const { return start.size(); }
@@ -62,10 +68,10 @@ struct Ensemble {
     append(nodes.value, tree.value);
     append(nodes.gain, tree.gain);
     append(nodes.weight, tree.weight);
-    const auto known = static_cast<std::int32_t>(nodes.sets.size() / kSetBytes);
+    const auto known = narrow<std::int32_t>(nodes.sets.size() / kSetBytes);
     for (std::int32_t set : tree.level_set) nodes.level_set.push_back(set < 0 ? -1 : set + known);
     append(nodes.sets, tree.sets);
-    tree_begin.push_back(static_cast<std::int64_t>(nodes.feature.size()));
+    tree_begin.push_back(narrow<std::int64_t>(nodes.feature.size()));
   }
 };
 

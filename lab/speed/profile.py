@@ -30,7 +30,7 @@ STAGES = {
     "losses and derivatives": r"logistic|log_sum_exp|softmax|weighted_mean|LogLoss|LossSum|sum_on_grid",
     "gradients as integers": r"GridGradients|to_grid|largest",
     "leaves": r"leaf|in_block",
-    "rows of nodes": r"partition|part<|part_rows|left_bits|gather|OrderedRows|memmove|Placed",
+    "rows of nodes": r"partition|left_bits|gather|OrderedRows|memmove|Placed",
     "proofs": r"RootBounds|difference|squares|RowSample|possible|rule_out|most_gain|fast_move",
     "equal rows": r"merge|hashes_of|all_equal|Numbering",
 }

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 class ThreadPart:
-    """A part of a table, and its way to the others."""
+    """One part of a table, connected with the others."""
 
     @property
     def part(self) -> int: ...
@@ -18,16 +18,16 @@ class ThreadPart:
     def parts(self) -> int: ...
 
     def leave(self) -> None:
-        """Let the other parts go: they stop with an error."""
+        """Leave: all other parts stop with an error."""
 
     def sum(self, values: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')]) -> None:
         """Replace whole numbers by their sums over all parts."""
 
     def gather(self, own: bytes) -> list[bytes]:
-        """What each part gave, in order."""
+        """The bytes of each part, in the order of parts."""
 
 def thread_parts(parts: int) -> list[ThreadPart]:
-    """Parts of a table in threads of this process, which add up together."""
+    """Parts of a table in threads of this process."""
 
 class Source:
     @property
@@ -45,9 +45,7 @@ class SparseTable(Source):
         """By column: values, their rows, and where each column begins."""
 
 def weight_shift(weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], part: ThreadPart | None = None) -> int:
-    """
-    The grid that all weights of a table are put on: weight = unit / 2^shift.
-    """
+    """The grid of all weights of a table: weight = unit / 2^shift."""
 
 class ThresholdFinder:
     def __init__(self, columns: int, most_cells: int) -> None: ...
@@ -59,7 +57,7 @@ class ThresholdFinder:
     def add(self, X: SparseTable, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, shift: int, threads: int) -> None: ...
 
     def add_parts(self, part: ThreadPart) -> None:
-        """Take over what other parts of the table have added."""
+        """Add what other parts of the table have added."""
 
     def thresholds(self, max_bins: int, threads: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
         """Thresholds between the bins of every column: (cuts, offsets)."""
@@ -74,17 +72,19 @@ def thresholds_of(X: SparseTable, weights: Annotated[NDArray[numpy.float64], dic
 class BinnedMatrix(Source):
     @overload
     def __init__(self, rows: int, cuts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], categorical: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], memory: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C')] | None) -> None:
-        """Room for so many rows, to be filled."""
+        """A matrix of this many rows, to be filled."""
 
     @overload
     def __init__(self, X: SparseTable, cuts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], categorical: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int, part: ThreadPart | None = None) -> None: ...
 
     def fill(self, batch: Table, places: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> None:
-        """Bin some rows: row i becomes row places[i]; negative: left out."""
+        """
+        Bin some rows: row i becomes row places[i]; rows with a negative place are left out.
+        """
 
     def list_sparse(self, threads: int, part: ThreadPart | None = None) -> None:
         """
-        After all rows were filled in: list columns in which nearly all rows have the same bin.
+        After all rows were filled in: make columns sparse in which nearly all rows have the same bin.
         """
 
     def take(self, columns: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, threads: int) -> BinnedMatrix:
@@ -94,7 +94,7 @@ class BinnedMatrix(Source):
 
     def bins(self, column: int) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
         """
-        The bin of every row; that of missing values has the number of all others.
+        The bin of every row; missing values are in the bin after those of all values.
         """
 
     def cuts(self, column: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
@@ -104,7 +104,7 @@ class BinnedMatrix(Source):
 
     @property
     def bytes(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,), writable=False)]:
-        """The bins of dense columns as they lie in memory."""
+        """The memory of the bins of dense columns."""
 
     @property
     def listed_bins(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,), writable=False)]:
@@ -144,11 +144,11 @@ class BagPayer:
 
 def buy_all(rules: Sequence[PriceRule], features: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], budget: float = float('inf'), cheapest_first: bool = False) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
     """
-    Buy features one after another: (features, prices); those that can't be had are left out.
+    Buy features one after another: (features, prices); those that can't be bought are left out.
     """
 
 class CpuEngine:
-    """Computes all that is as long as the table, on this machine's cores."""
+    """Computes everything that has one entry per row, on the CPU."""
 
     def __init__(self, X: BinnedMatrix, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, raw: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, X_val: BinnedMatrix | None, y_val: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, weights_val: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, raw_val: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, loss: object, loss_parameter: float, outputs: int, min_samples_leaf: float, seed: int, threads: int, part: ThreadPart | None = None) -> None: ...
 
@@ -374,7 +374,7 @@ class Progress:
     def draw(self, arg: DrawState, /) -> None: ...
 
 class DrawState:
-    """What a continued fit must know to draw features as one long fit would."""
+    """The state of the draw of features, for a continued fit."""
 
     def __init__(self) -> None: ...
 
@@ -502,7 +502,7 @@ def best_iteration(validation_losses: Annotated[NDArray[numpy.float64], dict(sha
 
 def rows_to_sample(X: BinnedMatrix, g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int, threads: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
     """
-    The rows that a fit with screening="auto" draws, given the first gradients, in the order in which it looks at them.
+    The rows that a fit with screening="auto" draws, given the first gradients, in the order in which it searches them.
     """
 
 class Trees:
@@ -516,13 +516,11 @@ def add_trees(trees: Trees, X: Source, first: int, last: int, raw: Annotated[NDA
 
 def path_prices(trees: Trees, X: Source, rules: Sequence[PriceRule], bought: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], paid: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], last: int, threads: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
     """
-    Price of what each row's paths look at: for each row, and the mean after each iteration.
+    Cost of the features that each row's paths need: for each row, and the mean after each iteration.
     """
 
 def losses_without(trees: Trees, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], X: Source, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, fitted_y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], fitted_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, loss: object, loss_parameter: float, hidden_begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], hidden: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], last: int, threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-    """
-    Mean loss as the model is, and with each list of features hidden from it.
-    """
+    """Mean loss with all features, and with each list of features hidden."""
 
 def mean_loss(raw: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, fitted_y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], fitted_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, loss: object, loss_parameter: float, threads: int) -> float:
     """Mean loss of raw predictions, one row per output."""

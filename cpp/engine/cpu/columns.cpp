@@ -15,7 +15,7 @@ void PackedColumns::set(std::span<const size_t> columns, Context& context) {
   lanes_.columns.assign(columns.begin(), columns.end());
   lanes_.groups.clear();
   for (size_t g = 0; g < groups; ++g) lanes_.groups.push_back(memory_[g].get());
-  context.parallel_for(groups, static_cast<double>(columns.size() * n), [&](size_t g, int) {
+  context.parallel_for(groups, real(columns.size() * n), [&](size_t g, size_t) {
     for (size_t p = g * kLanes; p < std::min(columns.size(), (g + 1) * kLanes); ++p)
       X_.copy(columns[p], 0, n, memory_[g].get() + p % kLanes, kLanes);
   });

@@ -1,6 +1,5 @@
-// The columns of a table as searches need them, beside the table itself: owned ones packed side by side, as histograms
-// need them at every node of every tree; single ones by themselves, as the rows of a node are parted by one of them;
-// and those offered in this iteration.
+// Copies of some columns in the layout that searches need: owned and offered columns in groups of eight, for histograms
+// of all of them; and single columns one by one, for splitting a node's rows and for searching one column.
 #pragma once
 
 #include <memory>
@@ -11,36 +10,36 @@
 
 namespace frugal {
 
-// Columns side by side, eight to a group.
+// Columns in groups of eight.
 class PackedColumns {
  public:
   explicit PackedColumns(const BinnedMatrix& X) : X_(X) { lanes_.rows = X.rows(); }
-  // These and no others.
+  // Replaces all columns.
   void set(std::span<const size_t> columns, Context& context);
-  // One more, from a copy of its bins.
+  // Adds one column, from a contiguous copy of its bins.
   void add(size_t column, const std::uint8_t* bins, Context& context);
   const Lanes& lanes() const { return lanes_; }
 
  private:
   const BinnedMatrix& X_;
   Lanes lanes_;
-  std::vector<std::unique_ptr<std::uint8_t[]>> memory_;  // of each group that was ever needed
+  std::vector<std::unique_ptr<std::uint8_t[]>> memory_;  // of groups; kept when there are fewer of them
 };
 
-// Columns by themselves.
+// Columns one by one.
 class SingleColumns {
  public:
   explicit SingleColumns(const BinnedMatrix& X) : X_(X), place_(X.columns(), kNone) {
     lanes_.rows = X.rows();
     lanes_.in_group = 1;
   }
-  // Copies a column out, if nobody did before.
+  // Copies a column, unless that was done before.
   void add(size_t column, Context& context);
   const Lanes& lanes() const { return lanes_; }
   // kNone: the column was not copied.
   size_t place(size_t column) const { return place_[column]; }
   const std::uint8_t* bins(size_t column) const { return lanes_.groups[place_[column]]; }
-  // Bins of some rows, given in ascending order; from the copy, where there is one.
+  // Bins of some rows, given in ascending order; from the copy if there is one.
   void gather(size_t column, std::span<const Row> rows, std::uint8_t* out) const;
 
  private:

@@ -4,6 +4,7 @@
 
 #include "engine/cpu/leaves.hpp"
 #include "support/limits.hpp"
+#include "support/mask.hpp"
 
 namespace frugal {
 namespace {
@@ -21,13 +22,13 @@ TableFacts facts_of(const BinnedMatrix& X, const Weights& weights, Context& cont
     ColumnFacts& column = facts.columns[c];
     column.bins = X.value_bins(c);
     column.categorical = X.categorical(c);
-    column.sparse = X.place(c) < 0;
+    column.sparse = X.is_sparse(c);
     missing[c] = X.has_missing(c);
-    if (!column.sparse) {
-      column.place = static_cast<size_t>(X.place(c));
-      continue;
+    if (column.sparse) {
+      for (Row row : X.listed(X.place(c)).rows) listed[c] += weights.unit(row);
+    } else {
+      column.place = X.place(c);
     }
-    for (Row row : X.listed(static_cast<size_t>(~X.place(c))).rows) listed[c] += weights.unit(row);
   }
   context.together().sum(listed, "listed weights");
   context.together().sum(missing, "missing values");
@@ -60,9 +61,9 @@ CpuEngine::CpuEngine(const Sample& train, const Sample* validation, Loss& loss, 
       sparse_search_(train.X, facts_, weights_, min_weight_) {
   search_.reserve(kPools);
   for (size_t pool = 0; pool < kPools; ++pool) search_.emplace_back(facts_, weights_, min_weight_);
-  search_[index(Pool::all)].use(train.X.lanes());
-  search_[index(Pool::owned)].use(owned_.lanes());
-  search_[index(Pool::offered)].use(offered_.lanes());
+  search_[number_of(Pool::all)].use(train.X.lanes());
+  search_[number_of(Pool::owned)].use(owned_.lanes());
+  search_[number_of(Pool::offered)].use(offered_.lanes());
   single_search_.use(singles_.lanes());
 }
 
@@ -74,25 +75,31 @@ void CpuEngine::begin_trees() {
   for (size_t k = 0; k < outputs(); ++k) {
     OpenNode root;
     root.output = k;
-    root.end = static_cast<Row>(train_.X.rows());
+    root.end = narrow<Row>(train_.X.rows());
     root.sums = {facts_.rows, facts_.weight, gradients[k].facts.total, 0};
     level_.nodes.push_back(root);
     level_.pairs.push_back({k, kNone, kNone});
   }
   for (GroupSearch& search : search_) search.begin_trees();
-  if (!doubts_expected_) sample_.reset();
-  if (doubts_expected_ && !sample_)
+  begin_screening();
+}
+
+// The sample is drawn before the first trees that need it, and dropped once no more do.
+void CpuEngine::begin_screening() {
+  const AllGradients gradients = predictions_.gradients();
+  if (!screening_) return sample_.reset();
+  if (!sample_)
     sample_ = std::make_unique<RowSample>(train_.X, facts_, outputs(),
                                           rows_to_sample(train_.X, gradients[0], options_.seed, context_),
                                           kMissProbability, context_);
-  if (sample_) sample_->begin_trees(gradients, context_);
+  sample_->begin_trees(gradients, context_);
 }
 
-// Sums of all nodes that are open: the smaller sibling's from its rows, the larger one's from the rest.
+// Sums of the open nodes: those of the smaller sibling from its rows, those of the larger one by subtraction.
 void CpuEngine::add_up_level(std::span<const std::uint8_t> open, bool squares) {
   std::vector<Siblings> pairs;
   std::vector<std::int64_t> gradient;
-  std::vector<Wide> square;
+  std::vector<Int128> square;
   for (const Siblings& pair : level_.pairs) {
     if (!open[pair.small] && (pair.large == kNone || !open[pair.large])) continue;
     pairs.push_back(pair);
@@ -105,8 +112,8 @@ void CpuEngine::add_up_level(std::span<const std::uint8_t> open, bool squares) {
   for (size_t i = 0; i < pairs.size(); ++i) {
     NodeSums& small = level_.nodes[pairs[i].small].sums;
     small.squares = square[i];
-    if (pairs[i].large == kNone) continue;                // a root, whose gradients are added up already
-    NodeSums& large = level_.nodes[pairs[i].large].sums;  // it still has its parent's gradients
+    if (pairs[i].large == kNone) continue;                // a root, whose gradient sum is known
+    NodeSums& large = level_.nodes[pairs[i].large].sums;  // still those of its parent
     large.gradient -= small.gradient = gradient[i];
     large.squares -= square[i];
   }
@@ -123,19 +130,19 @@ std::vector<NodeSums> CpuEngine::begin_level(std::span<const std::uint8_t> open,
 
 std::vector<NodeSums> CpuEngine::split(std::span<const SplitRule> splits, std::span<const size_t> leaves) {
   for (size_t leaf : leaves) leaves_[level_.nodes[leaf].output].push_back(level_.nodes[leaf]);
-  std::vector<Parting> partings;
-  for (const SplitRule& rule : splits) partings.push_back({&rule, level_.nodes[rule.node]});
+  std::vector<NodeSplit> node_splits;
+  for (const SplitRule& rule : splits) node_splits.push_back({&rule, level_.nodes[rule.node]});
   const RowPartition::Bins bins = [&](const SplitRule& rule, std::span<const Row> rows, std::uint8_t* out) {
     singles_.gather(rule.column, rows, out);
   };
-  partition_.split(partings, bins, weights_, context_);
+  partition_.split(node_splits, bins, weights_, context_);
   if (sample_) sample_->split(splits, context_);
   Level next;
   std::vector<NodeSums> sums;
-  for (Parting& p : partings) {
+  for (NodeSplit& p : node_splits) {
     const bool left_small = p.left.sums.rows <= p.right.sums.rows;
     OpenNode& large = left_small ? p.right : p.left;
-    large.sums.gradient = p.node.sums.gradient;  // until the smaller one's are taken away
+    large.sums.gradient = p.node.sums.gradient;  // add_up_level subtracts those of the smaller one
     large.sums.squares = p.node.sums.squares;
     const size_t left = next.nodes.size(), right = left + 1;
     next.pairs.push_back(left_small ? Siblings{left, right, p.rule->node} : Siblings{right, left, p.rule->node});
@@ -154,13 +161,13 @@ void CpuEngine::own(std::span<const size_t> columns) {
     singles_.add(c, context_);
     owned_.add(c, singles_.bins(c), context_);
   }
-  search_[index(Pool::owned)].use(owned_.lanes());
+  search_[number_of(Pool::owned)].use(owned_.lanes());
   single_search_.use(singles_.lanes());
 }
 
 void CpuEngine::offer(std::span<const size_t> columns) {
   offered_.set(columns, context_);
-  search_[index(Pool::offered)].use(offered_.lanes());
+  search_[number_of(Pool::offered)].use(offered_.lanes());
 }
 
 void CpuEngine::expect(std::span<const size_t> columns) {
@@ -171,22 +178,21 @@ void CpuEngine::expect(std::span<const size_t> columns) {
 }
 
 void CpuEngine::search(Pool pool, std::span<const std::uint8_t> wanted, bool deeper, std::span<ColumnSplit> splits) {
-  search_[index(pool)].search(level_, wanted, deeper, rows_, predictions_.gradients(), splits, context_);
+  search_[number_of(pool)].search(level_, wanted, deeper, rows_, predictions_.gradients(), splits, context_);
 }
 
-// Columns that lie by themselves are searched there: only their bins are fetched.
+// Columns that were copied one by one are searched in the copy, so that only their bins are read.
 void CpuEngine::search(Pool pool, std::span<Piece> pieces) {
-  GroupSearch& search = search_[index(pool)];
+  GroupSearch& search = search_[number_of(pool)];
   std::vector<GroupSearch::GroupPiece> groups, single;
   for (Piece& piece : pieces) {
     const OpenNode* node = &level_.nodes[piece.node];
     std::uint8_t wanted = piece.wanted;
     for (size_t lane = 0; lane < kLanes; ++lane) {
-      const auto bit = static_cast<std::uint8_t>(1u << lane);
-      if (!(wanted & bit)) continue;
+      if (!has_bit(wanted, lane)) continue;
       const size_t place = singles_.place(search.column(piece.byte * kLanes + lane));
       if (place == kNone) continue;
-      wanted &= static_cast<std::uint8_t>(~bit);
+      clear_bit(wanted, lane);
       single.push_back({node, place, 1, &piece.splits[lane]});
     }
     if (wanted) groups.push_back({node, piece.byte, wanted, piece.splits.data()});
@@ -201,7 +207,7 @@ void CpuEngine::search_sparse(std::span<const size_t> columns, std::span<const s
 }
 
 std::vector<std::int64_t> CpuEngine::cells(size_t node, size_t column) {
-  std::vector<std::int64_t> cells(2 * static_cast<size_t>(facts_.columns[column].bins + 1));
+  std::vector<std::int64_t> cells(2 * (size_t{facts_.columns[column].bins} + 1));
   const OpenNode& open = level_.nodes[node];
   const auto rows = partition_.rows(open);
   const std::int32_t* q = predictions_.gradients()[open.output].q.data();
@@ -216,14 +222,15 @@ std::vector<std::int64_t> CpuEngine::cells(size_t node, size_t column) {
   return cells;
 }
 
-// A sample of weighted rows would need other bounds, and one of parts of a table a place to be.
+// The bounds of the sample do not hold for weighted rows, and a sample of a table in parts would have to be gathered in
+// one of them.
 bool CpuEngine::can_rule_out() const {
   return weights_.uniform() && train_.X.dense() > 0 && train_.X.rows() >= kSampleLeastRows &&
          context_.together().alone();
 }
 
-void CpuEngine::rule_out(std::span<Doubt> doubts) {
-  if (sample_) sample_->rule_out(doubts, level_.nodes, predictions_.gradients(), context_);
+void CpuEngine::rule_out(std::span<ScreeningQuery> queries) {
+  if (sample_) sample_->rule_out(queries, level_.nodes, predictions_.gradients(), context_);
 }
 
 std::vector<LeafSums> CpuEngine::leaf_sums(size_t output) {

@@ -1,4 +1,4 @@
-// The engine on the cores of this machine.
+// The engine that runs on the CPU of this machine.
 #pragma once
 
 #include <memory>
@@ -12,15 +12,14 @@
 
 namespace frugal {
 
-// What the engine needs to know beside the rows.
 struct EngineOptions {
   double min_samples_leaf = 20;
-  std::uint64_t seed = 0;  // decides which rows are sampled
+  std::uint64_t seed = 0;  // of the sample of rows for screening
 };
 
 class CpuEngine final : public Engine {
  public:
-  // All that is passed by reference must live as long as the engine.
+  // Arguments passed by reference must outlive the engine.
   CpuEngine(const Sample& train, const Sample* validation, Loss& loss, RawPredictions before,
             const EngineOptions& options, Context& context);
 
@@ -45,7 +44,7 @@ class CpuEngine final : public Engine {
   std::vector<NodeSums> begin_level(std::span<const std::uint8_t> open, bool squares) override;
   std::vector<NodeSums> split(std::span<const SplitRule> splits, std::span<const size_t> leaves) override;
 
-  std::span<const size_t> columns(Pool pool) const override { return search_[index(pool)].columns(); }
+  std::span<const size_t> columns(Pool pool) const override { return search_[number_of(pool)].columns(); }
   void own(std::span<const size_t> columns) override;
   void offer(std::span<const size_t> columns) override;
   void expect(std::span<const size_t> columns) override;
@@ -57,9 +56,9 @@ class CpuEngine final : public Engine {
   std::vector<std::int64_t> cells(size_t node, size_t column) override;
 
   bool can_rule_out() const override;
-  void expect_doubts(bool expected) override { doubts_expected_ = expected; }
-  void rule_out(std::span<Doubt> doubts) override;
-  std::vector<Listed> listed(size_t output, std::span<const size_t> columns) override {
+  void expect_screening(bool expected) override { screening_ = expected; }
+  void rule_out(std::span<ScreeningQuery> queries) override;
+  std::vector<ListedSums> listed(size_t output, std::span<const size_t> columns) override {
     return sparse_search_.listed(columns, predictions_.gradients()[output], context_);
   }
 
@@ -68,8 +67,7 @@ class CpuEngine final : public Engine {
   void add_tree(size_t output, const Tree& tree, std::span<const double> leaf_values) override;
 
  private:
-  static constexpr size_t kPools = 3;
-  static size_t index(Pool pool) { return static_cast<size_t>(pool); }
+  void begin_screening();
   void add_up_level(std::span<const std::uint8_t> open, bool squares);
 
   const Sample train_;
@@ -92,7 +90,7 @@ class CpuEngine final : public Engine {
   GroupSearch single_search_;
   SparseSearch sparse_search_;
   std::unique_ptr<RowSample> sample_;
-  bool doubts_expected_ = false;
+  bool screening_ = false;  // the trees of this iteration are screened by the sample
 };
 
 }  // namespace frugal

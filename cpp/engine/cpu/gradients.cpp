@@ -17,17 +17,17 @@ size_t blocks_of(size_t rows) {
   return (rows + kBlock - 1) / kBlock;
 }
 
-// Sum of term(row) over all rows of all parts.
+// The sum of term(row) over all rows of all parts.
 template <class Term>
-Wide exact_sum(size_t rows, double work, Context& context, const char* what, const Term& term) {
-  std::vector<Wide> sums(blocks_of(rows));
+Int128 exact_sum(size_t rows, double work, Context& context, const char* what, const Term& term) {
+  std::vector<Int128> sums(blocks_of(rows));
   context.over_blocks(rows, kBlock, work, [&](size_t begin, size_t end, size_t block) {
-    Wide sum = 0;
+    Int128 sum = 0;
     for (size_t i = begin; i < end; ++i) sum += term(i);
     sums[block] = sum;
   });
-  Wide total = 0;
-  for (Wide s : sums) total += s;
+  Int128 total = 0;
+  for (Int128 s : sums) total += s;
   return sum_of(context.together(), total, what);
 }
 
@@ -49,13 +49,16 @@ void GridGradients::set(std::span<const double> g, double largest, const Weights
   const Grid grid(largest, kGradientBits);
   facts.shift = grid.shift();
   q.resize(g.size());
-  std::vector<std::int64_t> sums(blocks_of(g.size()));
-  std::vector<std::int32_t> low(sums.size()), high(sums.size());
+  struct Found {
+    std::int64_t sum;
+    std::int32_t lowest, highest;
+  };
+  std::vector<Found> found(blocks_of(g.size()));
   context.over_blocks(g.size(), kBlock, 3.0, [&](size_t begin, size_t end, size_t block) {
     if (grid.plain()) {
       kernels().to_grid(end - begin, g.data() + begin, grid.scale(), q.data() + begin);
     } else {
-      for (size_t i = begin; i < end; ++i) q[i] = static_cast<std::int32_t>(grid.at(g[i]));
+      for (size_t i = begin; i < end; ++i) q[i] = narrow<std::int32_t>(grid.at(g[i]));
     }
     std::int64_t sum = 0;
     if (weights.uniform()) {
@@ -63,34 +66,34 @@ void GridGradients::set(std::span<const double> g, double largest, const Weights
     } else {
       for (size_t i = begin; i < end; ++i) sum += weights.units[i] * q[i];
     }
-    sums[block] = sum;
     std::int32_t least = q[begin], most = least;
     for (size_t i = begin; i < end; ++i) {
       least = std::min(least, q[i]);
       most = std::max(most, q[i]);
     }
-    low[block] = least;
-    high[block] = most;
+    found[block] = {sum, least, most};
   });
-  const std::int64_t own = std::accumulate(sums.begin(), sums.end(), std::int64_t{0});
-  facts.total = sum_of(context.together(), own, "gradients");
-  std::array<double, 2> range{-kInfinity, -kInfinity};  // of -lowest and highest
-  for (std::int32_t l : low) range[0] = std::max(range[0], -static_cast<double>(l));
-  for (std::int32_t h : high) range[1] = std::max(range[1], static_cast<double>(h));
+  std::int64_t total = 0;
+  std::array<double, 2> range{-kInfinity, -kInfinity};  // -lowest and highest: parts exchange the largest of numbers
+  for (const Found& f : found) {
+    total += f.sum;
+    range[0] = std::max(range[0], -real(f.lowest));
+    range[1] = std::max(range[1], real(f.highest));
+  }
+  facts.total = sum_of(context.together(), total, "gradients");
   context.together().largest(range, "the range of gradients");
-  facts.lowest = static_cast<std::int32_t>(-range[0]);
-  facts.highest = static_cast<std::int32_t>(range[1]);
+  facts.lowest = truncated<std::int32_t>(-range[0]);
+  facts.highest = truncated<std::int32_t>(range[1]);
 }
 
 double GridGradients::impurity(const Weights& weights, Context& context) const {
-  const Wide squares = exact_sum(q.size(), 3.0, context, "squared gradients", [&](size_t i) {
+  const Int128 squares = exact_sum(q.size(), 3.0, context, "squared gradients", [&](size_t i) {
     const std::int64_t v = q[i];
-    return static_cast<Wide>(weights.unit(i)) * (v * v);
+    return Int128{weights.unit(i)} * (v * v);
   });
   // W * sum w q^2 - (sum w q)^2 fits: at most 2^36 * 2^88 = 2^124.
-  const Wide variance = squares * weights.total - Wide{facts.total} * facts.total;
-  const double impurity = scaled(static_cast<double>(variance), -2 * facts.shift - weights.shift) /
-                          static_cast<double>(weights.total) * 0.5;
+  const Int128 variance = squares * weights.total - Int128{facts.total} * facts.total;
+  const double impurity = scaled(real(variance), -2 * facts.shift - weights.shift) / real(weights.total) * 0.5;
   if (!std::isfinite(impurity))
     throw std::domain_error("The gradients are too large to be squared. Rescale y or the weights.");
   return impurity;
@@ -98,10 +101,10 @@ double GridGradients::impurity(const Weights& weights, Context& context) const {
 
 namespace {
 
-// Grids that differ by more bits than this are brought closer: the finer one loses what is nothing beside the other.
+// If two grids differ by more bits than this, the finer one is made coarser: what it loses is negligible on the other.
 constexpr int kMostBits = 16;
 
-// Integers on another grid.
+// Converts integers to another grid.
 class OnGrid {
  public:
   OnGrid(int from, int to) : up_(std::max(to - from, 0)), down_(std::min(std::max(from - to, 0), 40)) {}
@@ -121,16 +124,17 @@ double squared_move(std::span<const std::int32_t> from, int from_shift, const Gr
   const int common = std::min(std::max(from_shift, to.facts.shift), std::min(from_shift, to.facts.shift) + kMostBits);
   const OnGrid old_grid(from_shift, common), new_grid(to.facts.shift, common);
   auto change = [&](size_t i) { return new_grid(to.q[i]) - old_grid(from[i]); };
-  const Wide sum = exact_sum(to.q.size(), 3.0, context, "changes of gradients",
-                             [&](size_t i) { return Wide{weights.unit(i)} * change(i); });
-  // From a whole number close to the mean: changes up to 2^44 and weights up to 2^36 in all give 2^124.
-  const auto mean = static_cast<std::int64_t>(sum / weights.total);
-  const Wide squares = exact_sum(to.q.size(), 3.0, context, "squared changes of gradients", [&](size_t i) {
-    const Wide rest = change(i) - mean;
-    return Wide{weights.unit(i)} * (rest * rest);
+  const Int128 sum = exact_sum(to.q.size(), 3.0, context, "changes of gradients",
+                               [&](size_t i) { return Int128{weights.unit(i)} * change(i); });
+  // Deviations from a whole number close to the mean: up to 2^44, so that with weights of 2^36 in all squares add up to
+  // at most 2^124.
+  const auto mean = low_bits<std::int64_t>(sum / weights.total);
+  const Int128 squares = exact_sum(to.q.size(), 3.0, context, "squared changes of gradients", [&](size_t i) {
+    const Int128 rest = change(i) - mean;
+    return Int128{weights.unit(i)} * (rest * rest);
   });
-  const double rest = static_cast<double>(sum - Wide{mean} * weights.total);
-  const double spread = static_cast<double>(squares) - rest * rest / static_cast<double>(weights.total);
+  const double rest = real(sum - Int128{mean} * weights.total);
+  const double spread = real(squares) - rest * rest / real(weights.total);
   return scaled(std::max(spread, 0.0), -2 * common - weights.shift);
 }
 

@@ -9,26 +9,26 @@
 
 namespace frugal {
 
-// Of their magnitudes, in all parts of the table; not finite where one of them is not.
+// The largest magnitude in all parts of the table; not finite if one of the values is not.
 double largest_magnitude(std::span<const double> values, Context& context);
 
 struct GridGradients {
   std::vector<std::int32_t> q;  // gradient = q * 2^-facts.shift
   GradientFacts facts;
 
-  // `largest` of the magnitudes; negative: not known. Throws where a gradient is not finite.
+  // `largest`: the largest magnitude; negative: not known. Throws if a gradient is not finite.
   void set(std::span<const double> g, double largest, const Weights& weights, Context& context);
 
-  // 1/2 sum w (g - mean)^2, from exact sums. Throws where a double can't hold so much.
+  // 1/2 sum w (g - mean)^2, from exact sums. Throws if it is too large for a double.
   double impurity(const Weights& weights, Context& context) const;
 
-  // From squared grid units to gain, for a node of this weight.
+  // The factor from squared grid units to gain, for a node of this weight.
   double gain_factor(const Weights& weights, std::int64_t node_weight) const {
-    return scaled(0.5, -2 * facts.shift - weights.shift) / static_cast<double>(node_weight);
+    return scaled(0.5, -2 * facts.shift - weights.shift) / real(node_weight);
   }
 };
 
-// sum w (change - mean change)^2 of the gradients from one to the other, from exact sums.
+// sum w (change - mean change)^2, where change is the difference of the gradients; from exact sums.
 double squared_move(std::span<const std::int32_t> from, int from_shift, const GridGradients& to, const Weights& weights,
                     Context& context);
 

@@ -2,16 +2,17 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <limits>
 
 #include "support/limits.hpp"
+#include "support/mask.hpp"
+#include "support/packed_cell.hpp"
 
 namespace frugal {
 namespace {
 
-// The next number up that fits a float.
+// The next larger float.
 float at_least(double v) {
   using Limits = std::numeric_limits<float>;
   return v < double{Limits::max()} ? std::nextafter(static_cast<float>(v), Limits::infinity()) : Limits::infinity();
@@ -29,35 +30,35 @@ void GroupSearch::use(const Lanes& lanes) {
 
 void GroupSearch::begin_level(const Level& level) {
   kept_before_ = std::move(kept_);
-  kept_.assign(level.nodes.size(), -1);
+  kept_.assign(level.nodes.size(), kNone);
   std::fill(taken_.begin(), taken_.end(), 0);
   for (const Siblings& pair : level.pairs)
-    if (pair.parent < kept_before_.size() && kept_before_[pair.parent] >= 0)
-      taken_[static_cast<size_t>(kept_before_[pair.parent])] = 1;
+    if (const size_t slot = kept_of_parent(pair); slot != kNone) taken_[slot] = 1;
 }
 
-int GroupSearch::take_histogram() {
-  auto free = std::find(taken_.begin(), taken_.end(), 0);
-  if (free == taken_.end()) {
-    if ((pool_.size() + 1) * layout_->words() * sizeof(std::int64_t) > kHistogramPoolBytes) return -1;
+// A free histogram of the pool, or kNone if the pool is full.
+size_t GroupSearch::take_histogram() {
+  size_t slot = 0;
+  while (slot < taken_.size() && taken_[slot]) ++slot;
+  if (slot == taken_.size()) {
+    if ((pool_.size() + 1) * layout_->words() * sizeof(std::int64_t) > kHistogramPoolBytes) return kNone;
     pool_.emplace_back(layout_->words());
     taken_.push_back(0);
-    free = taken_.end() - 1;
   }
-  *free = 1;
-  return static_cast<int>(free - taken_.begin());
+  taken_[slot] = 1;
+  return slot;
 }
 
-// What is to be summed for the nodes that are wanted. The larger sibling takes its parent's place in the pool, since it
-// is parent minus smaller sibling.
+// The histograms that the wanted nodes need. The larger sibling overwrites its parent's histogram, from which the
+// smaller one is subtracted.
 std::vector<GroupSearch::Task> GroupSearch::tasks_of(const Level& level, std::span<const std::uint8_t> wanted,
                                                      bool deeper, OrderedRows& rows, Context& context) {
   std::vector<Task> tasks;
   for (const Siblings& pair : level.pairs) {
-    Task task{&pair, wanted[pair.small] != 0, pair.large != kNone && wanted[pair.large], {}, {}, -1, -1, -1};
+    Task task{&pair, wanted[pair.small] != 0, pair.large != kNone && wanted[pair.large], {}, {}, kNone, kNone, kNone};
     if (!task.small_wanted && !task.large_wanted) continue;
-    if (pair.parent < kept_before_.size()) task.parent_slot = kept_before_[pair.parent];
-    const bool subtract = task.large_wanted && task.parent_slot >= 0;
+    task.parent_slot = kept_of_parent(pair);
+    const bool subtract = task.large_wanted && task.parent_slot != kNone;
     task.small.needed = task.small_wanted || subtract;
     task.large.needed = task.large_wanted && !subtract;
     if (task.small.needed) task.small.rows = rows.of(level.nodes[pair.small], context);
@@ -65,28 +66,29 @@ std::vector<GroupSearch::Task> GroupSearch::tasks_of(const Level& level, std::sp
     if (deeper && task.small_wanted) kept_[pair.small] = task.small_slot = take_histogram();
     if (deeper && task.large_wanted) {
       kept_[pair.large] = task.large_slot = subtract ? task.parent_slot : take_histogram();
-      if (subtract) kept_before_[pair.parent] = -1;  // it is overwritten
+      if (subtract) kept_before_[pair.parent] = kNone;  // it will be overwritten
     }
     tasks.push_back(task);
   }
   return tasks;
 }
 
-// Into how many ranges of rows the work is cut; 1: not at all.
-size_t GroupSearch::ranges(std::span<Build* const> builds, int threads) const {
+// The number of ranges of rows that the table is cut into; 1: it is not cut.
+size_t GroupSearch::ranges(std::span<Build* const> builds, size_t threads) const {
   size_t rows = 0;
   for (const Build* build : builds) rows += build->rows.count;
-  const size_t table = layout_->lanes().rows, least = table / static_cast<size_t>(kCountMask) + 1;
+  const size_t table = layout_->lanes().rows, least = table / kMostCounted + 1;
   const size_t groups = layout_->lanes().groups.size();
-  const bool busy = builds.size() * groups >= 4 * static_cast<size_t>(threads);
+  const bool busy = builds.size() * groups >= 4 * threads;
   if (table < kBlockedRows && (threads == 1 || busy)) return 1;
   const size_t most = rows / std::max<size_t>(1, builds.size() * kLeastPartRows);
   const size_t fit = kPartsBytes / (sizeof(std::int64_t) * layout_->part_words() * builds.size());
-  const size_t wanted = std::min({std::max(least, 4 * static_cast<size_t>(threads)), most, fit});
+  const size_t wanted = std::min({std::max(least, 4 * threads), most, fit});
   return wanted < std::max<size_t>(least, 2) ? 1 : wanted;
 }
 
-// Cells of one range of the table's rows, a block of rows at a time: what a block needs is fetched once, for all nodes.
+// The cells of one range of the table's rows, a block of rows at a time: its bins are read into the cache once, for all
+// nodes.
 void GroupSearch::build_range(std::span<Build* const> builds, size_t range, size_t begin, size_t end) {
   const size_t words = layout_->part_words(), groups = layout_->lanes().groups.size();
   auto cells = [&](const Build& build) { return parts_.data() + build.at + range * words; };
@@ -119,17 +121,17 @@ void GroupSearch::build_in_parts(std::span<Build* const> builds, Context& contex
   parts_.resize(builds.size() * parts * layout_->part_words());
   const size_t rows = layout_->lanes().rows;
   context.parallel_for(parts, 1e9,
-                       [&](size_t p, int) { build_range(builds, p, rows * p / parts, rows * (p + 1) / parts); });
+                       [&](size_t p, size_t) { build_range(builds, p, rows * p / parts, rows * (p + 1) / parts); });
 }
 
-// Where other parts of the table have rows too: all histograms in one message.
+// For a table in parts: sums all histograms over the parts, in one message.
 void GroupSearch::add_up_parts(std::span<Build* const> builds, Context& context) {
   if (context.together().alone()) return;
   const size_t groups = layout_->lanes().groups.size(), words = layout_->words();
   summed_.resize(builds.size() * words);
-  context.parallel_for(builds.size() * groups, 1e9, [&](size_t i, int thread) {
+  context.parallel_for(builds.size() * groups, 1e9, [&](size_t i, size_t thread) {
     build(*builds[i / groups], i % groups, summed_.data() + i / groups * words + layout_->group_begin(i % groups),
-          scratch_[static_cast<size_t>(thread)].data());
+          scratch_[thread].data());
   });
   context.together().sum({summed_.data(), builds.size() * words}, "histograms");
   for (size_t i = 0; i < builds.size(); ++i) {
@@ -155,9 +157,9 @@ void GroupSearch::scan(const OpenNode& node, size_t group, const std::int64_t* c
   const double factor = gradients[node.output].gain_factor(weights_, node.sums.weight);
   const bool at_root = node.sums.weight == weights_.total;
   const auto scan_column = layout_->one_word() ? kernels().scan_packed : kernels().scan_wide;
-  for (int lane = 0; lane < layout_->lanes().width(group); ++lane) {
-    if (!((wanted >> lane) & 1)) continue;
-    const size_t place = layout_->lanes().first(group) + static_cast<size_t>(lane), c = column(place);
+  for (size_t lane = 0; lane < layout_->lanes().width(group); ++lane) {
+    if (!has_bit(wanted, lane)) continue;
+    const size_t place = layout_->lanes().first(group) + lane, c = column(place);
     const ScanTask task{cells + layout_->column_begin(place) - layout_->group_begin(group),
                         table_.columns[c].bins,
                         table_.columns[c].missing,
@@ -170,30 +172,30 @@ void GroupSearch::scan(const OpenNode& node, size_t group, const std::int64_t* c
       continue;
     }
     const ScanResult best = scan_column(task);
-    out[lane] = {best.gain, static_cast<std::uint16_t>(best.bin), static_cast<MissingSide>(best.missing_side)};
+    out[lane] = {best.gain, best.bin, best.missing};
   }
 }
 
-// The same scan over the levels' groups, ascending by mean gradient, instead of over bins.
+// The same scan for a categorical column: over groups of levels in the order of their mean gradient, instead of bins.
 ColumnSplit GroupSearch::scan_levels(const ScanTask& column, bool at_root) const {
   std::array<std::int64_t, 2 * (kMostBins + 1)> wide{};
-  const int cells = column.value_bins + column.has_missing;
+  const size_t bins = index(column.value_bins), cells = bins + column.has_missing;
   if (layout_->one_word()) {
-    for (int b = 0; b < cells; ++b) {
-      wide[static_cast<size_t>(2 * b)] = column.cells[b] >> kCountBits;
-      wide[static_cast<size_t>(2 * b + 1)] = column.cells[b] & kCountMask;
+    for (size_t b = 0; b < cells; ++b) {
+      wide[2 * b] = packed_gradient(column.cells[b]);
+      wide[2 * b + 1] = packed_count(column.cells[b]);
     }
   } else {
     std::copy_n(column.cells, 2 * cells, wide.begin());
   }
-  LevelGroups groups(wide.data(), column.value_bins, min_weight_);
-  if (column.has_missing) std::copy_n(wide.begin() + 2 * column.value_bins, 2, groups.cells.begin() + 2 * groups.count);
+  LevelGroups groups(wide.data(), narrow<Bin>(bins), min_weight_);
+  if (column.has_missing) std::copy_n(wide.data() + 2 * bins, 2, groups.cells.data() + 2 * groups.count);
   ScanTask ordered = column;
   ordered.cells = groups.cells.data();
   ordered.value_bins = groups.count;
   const ScanResult best = kernels().scan_wide(ordered);
-  ColumnSplit split{best.gain, static_cast<std::uint16_t>(best.bin), static_cast<MissingSide>(best.missing_side)};
-  if (at_root) {  // with no side too light, the best neighbours are the best of all pairs of sets
+  ColumnSplit split{best.gain, best.bin, best.missing};
+  if (at_root) {  // without a minimum weight, the best split between neighbours is the best of all pairs of sets
     ordered.min_weight = 1.0;
     split.reach = at_least(kernels().scan_wide(ordered).gain);
   }
@@ -204,9 +206,9 @@ void GroupSearch::finish(const Task& task, const Level& level, size_t group, All
                          std::span<ColumnSplit> splits, std::int64_t* scratch) {
   const size_t words = layout_->group_words(group);
   std::int64_t* spare = scratch + layout_->most_group_words();
-  std::int64_t* small = task.small_slot >= 0 ? histogram(task.small_slot, group) : spare;
+  std::int64_t* small = task.small_slot != kNone ? histogram(task.small_slot, group) : spare;
   spare += layout_->most_group_words();
-  std::int64_t* large = task.large_slot >= 0 ? histogram(task.large_slot, group) : spare;
+  std::int64_t* large = task.large_slot != kNone ? histogram(task.large_slot, group) : spare;
   if (task.small.needed) build(task.small, group, small, scratch);
   if (task.large.needed) {
     build(task.large, group, large, scratch);
@@ -222,7 +224,7 @@ void GroupSearch::finish(const Task& task, const Level& level, size_t group, All
 }
 
 void GroupSearch::prepare_scratch(Context& context) {
-  scratch_.resize(static_cast<size_t>(context.threads()));
+  scratch_.resize(context.threads());
   for (auto& s : scratch_) s.resize(3 * layout_->most_group_words());
 }
 
@@ -234,17 +236,17 @@ void GroupSearch::search(const Level& level, std::span<const std::uint8_t> wante
   if (tasks.empty()) return;
   double work = 0;
   for (const Task& task : tasks)
-    work += static_cast<double>((task.small.rows.count + task.large.rows.count) * places() + layout_->words());
+    work += real((task.small.rows.count + task.large.rows.count) * places() + layout_->words());
   const std::vector<Build*> builds = builds_of(tasks);
   build_in_parts(builds, context);
   add_up_parts(builds, context);
   const size_t groups = layout_->lanes().groups.size();
-  context.parallel_for(tasks.size() * groups, work, [&](size_t i, int thread) {
-    finish(tasks[i / groups], level, i % groups, gradients, splits, scratch_[static_cast<size_t>(thread)].data());
+  context.parallel_for(tasks.size() * groups, work, [&](size_t i, size_t thread) {
+    finish(tasks[i / groups], level, i % groups, gradients, splits, scratch_[thread].data());
   });
 }
 
-// As many pieces at a time as there is memory for their cells.
+// As many pieces at a time as kPartsBytes has room for.
 void GroupSearch::search_pieces(std::span<const GroupPiece> pieces, OrderedRows& rows, AllGradients gradients,
                                 Context& context) {
   for (size_t begin = 0; begin < pieces.size();) {
@@ -256,58 +258,62 @@ void GroupSearch::search_pieces(std::span<const GroupPiece> pieces, OrderedRows&
   }
 }
 
-void GroupSearch::search_portion(std::span<const GroupPiece> pieces, OrderedRows& rows, AllGradients gradients,
-                                 Context& context) {
-  prepare_scratch(context);
-  struct Part {
-    size_t piece;
-    NodeRows rows;
-    size_t at;  // where its cells lie
-  };
-  const size_t cut = std::max<size_t>(1, 4 * static_cast<size_t>(context.threads()) / pieces.size());
-  std::vector<Part> parts;
-  size_t words = 0;
-  double work = 0;
+// The first parts of all pieces come first, in one contiguous piece of memory: all others are added to them, and they
+// are summed over the parts of the table in one message.
+GroupSearch::PieceParts GroupSearch::cut(std::span<const GroupPiece> pieces, OrderedRows& rows,
+                                         Context& context) const {
+  PieceParts out;
   auto add = [&](size_t piece, const NodeRows& own) {
-    parts.push_back({piece, own, words});
-    words += whole_lines(layout_->group_words(pieces[piece].group));
+    out.parts.push_back({piece, own, out.words});
+    out.words += whole_lines(layout_->group_words(pieces[piece].group));
   };
-  // The first part of each piece comes first: there its parts, and those of other parts of the table, are added up.
+  const size_t threads = context.threads(), most = std::max<size_t>(1, 4 * threads / pieces.size());
   std::vector<NodeRows> all;
   std::vector<size_t> count;
   for (size_t i = 0; i < pieces.size(); ++i) {
     all.push_back(rows.of(*pieces[i].node, context));
-    count.push_back(std::clamp<size_t>(all[i].count / kLeastPartRows, 1, context.threads() == 1 ? 1 : cut));
+    count.push_back(std::clamp<size_t>(all[i].count / kLeastPartRows, 1, threads == 1 ? 1 : most));
     add(i, all[i].part(0, all[i].count / count[i]));
-    work += static_cast<double>(all[i].count * static_cast<size_t>(std::popcount(pieces[i].wanted)));
+    out.work += real(all[i].count * count_bits(pieces[i].wanted));
   }
-  const size_t first_words = words;
-  std::vector<size_t> first_more;  // part of each piece
+  out.first_words = out.words;
   for (size_t i = 0; i < pieces.size(); ++i) {
-    first_more.push_back(parts.size());
+    out.others.push_back(out.parts.size());
     for (size_t p = 1; p < count[i]; ++p)
       add(i, all[i].part(all[i].count * p / count[i], all[i].count * (p + 1) / count[i]));
   }
-  first_more.push_back(parts.size());
-  parts_.resize(words);
-  context.parallel_for(parts.size(), work, [&](size_t i, int thread) {
-    const GroupPiece& piece = pieces[parts[i].piece];
-    layout_->build(parts[i].rows, piece.group, parts_.data() + parts[i].at,
-                   scratch_[static_cast<size_t>(thread)].data(), piece.wanted);
+  out.others.push_back(out.parts.size());
+  return out;
+}
+
+// Adds the other parts of a piece to its first one.
+void GroupSearch::add_up(const PieceParts& cut, size_t piece, size_t group) {
+  std::int64_t* cells = parts_.data() + cut.parts[piece].at;
+  for (size_t p = cut.others[piece]; p < cut.others[piece + 1]; ++p) {
+    const std::int64_t* more = parts_.data() + cut.parts[p].at;
+    for (size_t w = 0; w < layout_->group_words(group); ++w) cells[w] += more[w];
+  }
+}
+
+void GroupSearch::search_portion(std::span<const GroupPiece> pieces, OrderedRows& rows, AllGradients gradients,
+                                 Context& context) {
+  prepare_scratch(context);
+  const PieceParts cut = this->cut(pieces, rows, context);
+  parts_.resize(cut.words);
+  context.parallel_for(cut.parts.size(), cut.work, [&](size_t i, size_t thread) {
+    const PieceParts::Part& part = cut.parts[i];
+    const GroupPiece& piece = pieces[part.piece];
+    layout_->build(part.rows, piece.group, parts_.data() + part.at, scratch_[thread].data(), piece.wanted);
   });
-  auto add_up = [&](size_t i) {
-    std::int64_t* cells = parts_.data() + parts[i].at;
-    for (size_t p = first_more[i]; p < first_more[i + 1]; ++p)
-      for (size_t w = 0; w < layout_->group_words(pieces[i].group); ++w) cells[w] += parts_.data()[parts[p].at + w];
-  };
   const bool alone = context.together().alone();
   if (!alone) {
-    for (size_t i = 0; i < pieces.size(); ++i) add_up(i);
-    context.together().sum({parts_.data(), first_words}, "histograms of pieces");
+    for (size_t i = 0; i < pieces.size(); ++i) add_up(cut, i, pieces[i].group);
+    context.together().sum({parts_.data(), cut.first_words}, "histograms of pieces");
   }
-  context.parallel_for(pieces.size(), 1000.0 * static_cast<double>(pieces.size()), [&](size_t i, int) {
-    if (alone) add_up(i);
-    scan(*pieces[i].node, pieces[i].group, parts_.data() + parts[i].at, gradients, pieces[i].splits, pieces[i].wanted);
+  context.parallel_for(pieces.size(), 1000.0 * real(pieces.size()), [&](size_t i, size_t) {
+    const GroupPiece& piece = pieces[i];
+    if (alone) add_up(cut, i, piece.group);
+    scan(*piece.node, piece.group, parts_.data() + cut.parts[i].at, gradients, piece.splits, piece.wanted);
   });
 }
 

@@ -1,9 +1,9 @@
-// Histograms of the dense columns: for every bin of a column, the sum of gradients and of weights of a node's rows.
+// Histograms of dense columns: for every bin of a column, the sums of gradients and of weights of a node's rows.
 //
-// A cell is one 64-bit word (gradient sum above an 18-bit row count) where the table has fewer than 2^18 rows
-// and no weights: one addition a row. Otherwise it is two words; without weights rows are still added to
-// one-word cells first, a stretch at a time, and then spread out. All sums are exact, so parts may be added
-// and a child subtracted from its parent in any order.
+// If the table has fewer than 2^18 rows and no weights, a cell is one word (support/packed_cell.hpp), so that each row
+// takes one addition. Otherwise it is two words; without weights rows are still added to one-word cells first, fewer
+// than 2^18 at a time, which are then added to the cells of two words. All sums are exact, so parts may be added, and a
+// child subtracted from its parent, in any order.
 #pragma once
 
 #include <algorithm>
@@ -14,9 +14,9 @@
 
 namespace frugal {
 
-// Rows of a node with their gradients in the same order.
+// The rows of a node, with their gradients and weights in the same order.
 struct NodeRows {
-  const Row* rows = nullptr;  // nullptr: `count` rows of the table from `first` on
+  const Row* rows = nullptr;  // nullptr: rows [first, first + count) of the table
   size_t first = 0;
   const std::int32_t* q = nullptr;      // gradients on the grid
   const std::int64_t* units = nullptr;  // weights; nullptr: all 1
@@ -25,13 +25,13 @@ struct NodeRows {
   NodeRows part(size_t begin, size_t end) const {
     return {rows ? rows + begin : nullptr, first + begin, q + begin, units ? units + begin : nullptr, end - begin};
   }
-  // Those in [begin, end) of the table.
+  // The rows that are in [begin, end) of the table.
   NodeRows between(size_t begin, size_t end) const {
     if (rows == nullptr)
       return part(std::clamp(begin, first, first + count) - first, std::clamp(end, first, first + count) - first);
     const Row* from = std::lower_bound(rows, rows + count, begin);
-    return part(static_cast<size_t>(from - rows),
-                static_cast<size_t>(std::lower_bound(from, rows + count, end) - rows));
+    const Row* to = std::lower_bound(from, rows + count, end);
+    return part(index(from - rows), index(to - rows));
   }
 };
 
@@ -47,12 +47,12 @@ class Histograms {
   const Lanes& lanes() const { return lanes_; }
   bool one_word() const { return words_per_cell_ == 1; }
 
-  // Fills the cells of one group of columns, at least of those lanes whose bits are set. `scratch` is this thread's,
-  // most_group_words() long.
+  // Fills the cells of a group of columns, at least those of the columns whose bits are set in `wanted`. `scratch` is
+  // memory of this thread, most_group_words() long.
   void build(const NodeRows& rows, size_t group, std::int64_t* cells, std::int64_t* scratch,
              std::uint8_t wanted = 255) const;
 
-  // A part of a node's histogram, of at most kCountMask rows, in cells that may be narrower than the node's.
+  // A histogram of a part of a node's rows, at most kMostCounted. Its cells may be narrower than those of the node.
   size_t part_words() const { return words() / narrower(); }
   void add_to_part(const NodeRows& rows, size_t group, std::int64_t* part) const {
     add(rows, group, part + group_begin(group) / narrower(), 255);
@@ -62,13 +62,13 @@ class Histograms {
   }
 
  private:
-  size_t narrower() const { return weighted_ || one_word() ? 1 : 2; }
+  size_t narrower() const { return weighted_ || one_word() ? 1 : 2; }  // by this factor
   void add(const NodeRows& rows, size_t group, std::int64_t* cells, std::uint8_t wanted) const;
   void widen(const std::int64_t* from, size_t group, std::int64_t* cells) const;
 
   Lanes lanes_;
   bool weighted_;
-  int words_per_cell_;
+  size_t words_per_cell_;
   std::vector<size_t> offsets_;
   size_t most_group_words_ = 0;
 };

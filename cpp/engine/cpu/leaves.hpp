@@ -1,4 +1,4 @@
-// What the leaves of a grown tree need: sums and quantiles over their rows, and their values added to predictions.
+// The leaves of a grown tree: sums and quantiles over their rows, and adding their values to predictions.
 #pragma once
 
 #include "engine/cpu/partition.hpp"
@@ -6,11 +6,11 @@
 
 namespace frugal {
 
-// Sums of w * g and w * h over every leaf, on a grid far finer than that of gradients.
+// Sums of w * g and w * h over the rows of every leaf, on a grid far finer than that of the gradients in histograms.
 std::vector<LeafSums> sums_of_leaves(std::span<const OpenNode> leaves, const RowPartition& partition,
                                      const Weights& weights, const Derivatives& d, Context& context);
 
-// A quantile of the residuals y - raw of every leaf.
+// A quantile of the residuals y - raw in every leaf.
 std::vector<double> quantiles_of_leaves(std::span<const OpenNode> leaves, const RowPartition& partition,
                                         const Target& target, const double* raw, double level, Context& context);
 

@@ -50,21 +50,21 @@ std::int64_t OrderedRows::gradient(const OpenNode& node, Context& context) {
   return std::accumulate(sums.begin(), sums.end(), std::int64_t{0});
 }
 
-Wide OrderedRows::squares(const OpenNode& node, Context& context) {
+Int128 OrderedRows::squares(const OpenNode& node, Context& context) {
   const NodeRows rows = of(node, context);
-  constexpr size_t kBlock = 1024;  // so many squares of numbers up to 2^26 add up to 2^62 at most
-  std::vector<Wide> sums((rows.count + kBlock - 1) / kBlock);
+  constexpr size_t kBlock = 1024;  // that many squares of numbers up to 2^26 add up to 2^62 at most
+  std::vector<Int128> sums((rows.count + kBlock - 1) / kBlock);
   context.over_blocks(rows.count, kBlock, 1.0, [&](size_t begin, size_t end, size_t block) {
     if (rows.units == nullptr) {
       sums[block] = kernels().sum_of_squares(end - begin, rows.q + begin);
     } else {
-      Wide sum = 0;
-      for (size_t i = begin; i < end; ++i) sum += Wide{rows.units[i]} * (std::int64_t{rows.q[i]} * rows.q[i]);
+      Int128 sum = 0;
+      for (size_t i = begin; i < end; ++i) sum += Int128{rows.units[i]} * (std::int64_t{rows.q[i]} * rows.q[i]);
       sums[block] = sum;
     }
   });
-  Wide total = 0;
-  for (Wide s : sums) total += s;
+  Int128 total = 0;
+  for (Int128 s : sums) total += s;
   return total;
 }
 

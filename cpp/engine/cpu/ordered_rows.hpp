@@ -1,5 +1,4 @@
-// The rows of the nodes of one level with their gradients in the same order, brought together once however many
-// searches ask.
+// Gradients and weights in the order of the nodes' rows, gathered once per level for all searches.
 #pragma once
 
 #include <vector>
@@ -14,20 +13,20 @@ class OrderedRows {
  public:
   explicit OrderedRows(const Weights& weights) : weights_(weights) {}
 
-  // Forgets the level before.
+  // Drops what was gathered for the previous level.
   void begin_level(const RowPartition& partition, AllGradients gradients);
   NodeRows of(const OpenNode& node, Context& context);
-  // Sum of weight * q over the rows here, exact.
+  // The exact sum of weight * q over the node's rows in this part of the table.
   std::int64_t gradient(const OpenNode& node, Context& context);
-  // Sum of weight * q^2 over the rows here, exact.
-  Wide squares(const OpenNode& node, Context& context);
+  // The exact sum of weight * q^2 over the same rows.
+  Int128 squares(const OpenNode& node, Context& context);
 
  private:
   const Weights& weights_;
   const RowPartition* partition_ = nullptr;
   AllGradients gradients_;
   struct Ordered {
-    std::vector<std::pair<Row, Row>> known;  // stretches of rows that are in order
+    std::vector<std::pair<Row, Row>> known;  // ranges of the row partition that are gathered
     std::vector<std::int32_t> q;
     std::vector<std::int64_t> units;
   };

@@ -1,5 +1,7 @@
 #include "engine/cpu/partition.hpp"
 
+#include <numeric>
+
 #include "support/chunks.hpp"
 #include "support/kernels.hpp"
 #include "support/limits.hpp"
@@ -7,11 +9,12 @@
 namespace frugal {
 namespace {
 
-// A stretch of one node's rows: marked first, then, when everybody's place is known, moved.
+// A chunk of one node's rows. First the rows that go left are marked; then, when the places of all chunks are known,
+// the rows are moved.
 struct Part {
   Chunk at;
   Row left_rows = 0;
-  std::int64_t weight = 0;  // of the left side
+  std::int64_t weight = 0;  // of the rows that go left
   Row left_to = 0, right_to = 0;
 
   Row rows() const { return at.end - at.begin; }
@@ -28,26 +31,26 @@ void mark(Part& part, const SplitRule& rule, const RowPartition::Bins& bins_of, 
           std::uint64_t* bits) {
   std::uint8_t bins[kPartitionRows];
   bins_of(rule, {rows, part.rows()}, bins);
-  part.left_rows = static_cast<Row>(kernels().left_bits(part.rows(), bins, left_bins(rule), bits));
+  part.left_rows = narrow<Row>(kernels().left_bits(part.rows(), bins, left_bins(rule), bits));
   part.weight = part.left_rows;
   if (weights.uniform()) return;
   part.weight = 0;
   for (size_t i = 0; i < part.rows(); ++i)
-    part.weight += weights.units[rows[i]] & -static_cast<std::int64_t>((bits[i / 64] >> (i % 64)) & 1);
+    part.weight += weights.units[rows[i]] & -narrow<std::int64_t>((bits[i / 64] >> (i % 64)) & 1);
 }
 
-// Where the children's rows go here, and how many they are everywhere.
-void place(std::vector<Part>& parts, std::span<Parting> splits, Together& together) {
-  std::vector<std::int64_t> sums(2 * splits.size());  // rows and weight of each left side
+// Sets the places of the children's rows in this part of the table, and their sums over all parts.
+void place(std::vector<Part>& parts, std::span<NodeSplit> splits, Together& together) {
+  std::vector<std::int64_t> sums(2 * splits.size());  // rows and weight of each left child
   for (const Part& p : parts) {
     sums[2 * p.at.owner] += p.left_rows;
     sums[2 * p.at.owner + 1] += p.weight;
   }
   std::vector<Row> left_at, right_at;
   for (size_t i = 0; i < splits.size(); ++i) {
-    Parting& s = splits[i];
+    NodeSplit& s = splits[i];
     s.left.begin = s.node.begin;
-    s.left.end = s.right.begin = s.node.begin + static_cast<Row>(sums[2 * i]);
+    s.left.end = s.right.begin = s.node.begin + narrow<Row>(sums[2 * i]);
     s.right.end = s.node.end;
     s.left.list = s.right.list = 1 - s.node.list;
     s.left.output = s.right.output = s.node.output;
@@ -62,7 +65,7 @@ void place(std::vector<Part>& parts, std::span<Parting> splits, Together& togeth
   }
   together.sum(sums, "rows and weights of children");
   for (size_t i = 0; i < splits.size(); ++i) {
-    Parting& s = splits[i];
+    NodeSplit& s = splits[i];
     s.left.sums.rows = sums[2 * i];
     s.left.sums.weight = sums[2 * i + 1];
     s.right.sums.rows = s.node.sums.rows - sums[2 * i];
@@ -75,13 +78,13 @@ void place(std::vector<Part>& parts, std::span<Parting> splits, Together& togeth
 void RowPartition::reset(Context& context) {
   for (auto& lists : lists_)
     context.over_blocks(lists[0].size(), 65536, 1.0, [&](size_t begin, size_t end, size_t) {
-      for (size_t i = begin; i < end; ++i) lists[0][i] = static_cast<Row>(i);
+      std::iota(lists[0].data() + begin, lists[0].data() + end, narrow<Row>(begin));
     });
 }
 
-void RowPartition::split(std::span<Parting> splits, const Bins& bins, const Weights& weights, Context& context) {
+void RowPartition::split(std::span<NodeSplit> splits, const Bins& bins, const Weights& weights, Context& context) {
   std::vector<Part> parts;
-  for (const Chunk& chunk : cut(splits, kPartitionRows, [](const Parting& s) { return s.node; }))
+  for (const Chunk& chunk : cut(splits, kPartitionRows, [](const NodeSplit& s) { return s.node; }))
     parts.push_back({chunk});
   bits_.resize(parts.size() * kPartWords);
   double work = 0;
@@ -91,14 +94,14 @@ void RowPartition::split(std::span<Parting> splits, const Bins& bins, const Weig
     return lists_[node.output][other ? 1 - node.list : node.list].data();
   };
   auto from = [&](const Part& p) { return list(p, false) + p.at.begin; };
-  context.parallel_for(parts.size(), work, [&](size_t i, int) {
+  context.parallel_for(parts.size(), work, [&](size_t i, size_t) {
     mark(parts[i], *splits[parts[i].at.owner].rule, bins, weights, from(parts[i]), bits_.data() + i * kPartWords);
   });
   place(parts, splits, context.together());
-  context.parallel_for(parts.size(), work, [&](size_t i, int) {
+  context.parallel_for(parts.size(), work, [&](size_t i, size_t) {
     Row* to = list(parts[i], true);
-    kernels().part_rows(parts[i].rows(), from(parts[i]), bits_.data() + i * kPartWords, to + parts[i].left_to,
-                        to + parts[i].right_to);
+    kernels().partition_rows(parts[i].rows(), from(parts[i]), bits_.data() + i * kPartWords, to + parts[i].left_to,
+                             to + parts[i].right_to);
   });
 }
 

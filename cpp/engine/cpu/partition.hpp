@@ -1,5 +1,6 @@
-// Which rows are in which node, for the trees of all outputs: lists of rows in which every node is a stretch. A split
-// moves a node's rows from one list to the same stretch of another, and the next split moves them back.
+// The rows of every node, for the trees of all outputs: each node has a contiguous range in a list of rows. Each output
+// has two lists. A split moves a node's rows from one list to the same range of the other, and the next split moves
+// them back.
 #pragma once
 
 #include <array>
@@ -12,8 +13,8 @@
 
 namespace frugal {
 
-// A split on its way.
-struct Parting {
+// A node and its split.
+struct NodeSplit {
   const SplitRule* rule;
   OpenNode node;
   OpenNode left{}, right{};  // filled in by the partition
@@ -30,12 +31,12 @@ class RowPartition {
 
   // Writes the bins of some rows in the column of a split.
   using Bins = std::function<void(const SplitRule& rule, std::span<const Row> rows, std::uint8_t* out)>;
-  // Rows keep their order on both sides, so every node's rows stay ascending.
-  void split(std::span<Parting> splits, const Bins& bins, const Weights& weights, Context& context);
+  // Rows keep their order on both sides, so the rows of every node stay ascending.
+  void split(std::span<NodeSplit> splits, const Bins& bins, const Weights& weights, Context& context);
 
  private:
   std::vector<std::array<std::vector<Row>, 2>> lists_;  // of each output
-  std::vector<std::uint64_t> bits_;                     // which rows go left, in the order of the work
+  std::vector<std::uint64_t> bits_;                     // whether each row goes left, chunk by chunk
 };
 
 }  // namespace frugal

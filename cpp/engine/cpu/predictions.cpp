@@ -19,10 +19,9 @@ Predictions::Predictions(const Target& train, const Sample* validation, Loss& lo
       context_(context),
       gradients_(loss.outputs()),
       earlier_(loss.outputs()) {
-  // Derivatives of all outputs are kept where they fit. All parts of a table decide alike.
-  const double bytes =
-      static_cast<double>(train.weights->rows) * static_cast<double>(2 * sizeof(double) * loss.outputs());
-  d_.resize(bytes <= static_cast<double>(kDerivativesBytes) ? loss.outputs() : 1);
+  // The derivatives of all outputs are kept if they fit. The rows of all parts count, so that all parts decide alike.
+  const double bytes = real(train.weights->rows) * real(2 * sizeof(double) * loss.outputs());
+  d_.resize(bytes <= real(kDerivativesBytes) ? loss.outputs() : 1);
   for (Derivatives& d : d_) {
     d.g.resize(train.rows());
     d.h.resize(train.rows());
@@ -47,7 +46,7 @@ void Predictions::set_as_before() {
 
 Losses Predictions::losses() {
   Losses out{0.0, std::numeric_limits<double>::quiet_NaN()};
-  // The training rows come last: a loss keeps what their derivatives need.
+  // The training rows come last, because a loss keeps values for the derivatives that follow.
   if (validation_) out.validation = loss_.mean(validation_->target, validation_raw_.data(), context_);
   at_hand_ = loss_.at_once();
   out.train = at_hand_ ? loss_.mean_and_derivatives(train_, raw_.data(), d_[0], context_)
@@ -55,7 +54,8 @@ Losses Predictions::losses() {
   return out;
 }
 
-// Derivatives of an output, unless they came with the loss. Where not all outputs' fit, the last one's are kept.
+// Computes the derivatives of an output, unless `losses` did. If those of all outputs do not fit, the last ones are
+// kept.
 Derivatives& Predictions::derive(size_t output) {
   Derivatives& d = d_[d_.size() > 1 ? output : 0];
   if (!at_hand_) {
@@ -100,7 +100,7 @@ Moved Predictions::moved(std::span<const double> full, std::span<const double> s
         {gradients.facts.constant(), gradients.impurity(*train_.weights, context_),
          squared_move(gradients_[k].q, gradients_[k].facts.shift, gradients, *train_.weights, context_)});
   }
-  loss_.mean(train_, raw_.data(), context_);  // the loss keeps what derivatives here need
+  loss_.mean(train_, raw_.data(), context_);  // so that the loss keeps values for the derivatives at raw_ again
   return out;
 }
 
@@ -110,16 +110,16 @@ double Predictions::move(size_t output) {
   if (from.known && context_.together().alone()) return fast_move(from, to);
   const double squares = from.known ? squared_move(from.q, from.shift, to, *train_.weights, context_) : kInfinity;
   from = {true, to.q, to.facts.shift};
-  return std::sqrt(squares * kSafe) * kSafe;
+  return std::sqrt(squares * kRoundingSlack) * kRoundingSlack;
 }
 
-// Added as doubles, which is enough for a bound that nobody else must share.
+// Sums of doubles, which depend on rounding: enough for a bound if no other part of the table needs the same number.
 double Predictions::fast_move(Earlier& from, const GridGradients& to) const {
   constexpr size_t kBlock = 4096;
   const Weights& weights = *train_.weights;
   const size_t n = to.q.size();
   std::vector<double> sums((n + kBlock - 1) / kBlock), squares(sums.size());
-  // Both on the finer grid, so that the difference of whole numbers is a whole number of a double's size.
+  // Both in steps of the finer grid, so that differences are whole numbers that fit a double.
   const int finer = std::max(from.shift, to.facts.shift);
   const double old_scale = scaled(1.0, finer - from.shift), new_scale = scaled(1.0, finer - to.facts.shift);
   context_.over_blocks(n, kBlock, 1.0, [&](size_t begin, size_t end, size_t block) {
@@ -129,7 +129,7 @@ double Predictions::fast_move(Earlier& from, const GridGradients& to) const {
       return;
     }
     for (size_t i = begin; i < end; ++i) {
-      const double change = to.q[i] * new_scale - from.q[i] * old_scale, unit = static_cast<double>(weights.units[i]);
+      const double change = to.q[i] * new_scale - from.q[i] * old_scale, unit = real(weights.units[i]);
       sums[block] += unit * change;
       squares[block] += unit * change * change;
       from.q[i] = to.q[i];
@@ -137,10 +137,10 @@ double Predictions::fast_move(Earlier& from, const GridGradients& to) const {
   });
   const double sum = std::accumulate(sums.begin(), sums.end(), 0.0);
   const double square = std::accumulate(squares.begin(), squares.end(), 0.0);
-  const double spread = square - sum * sum / static_cast<double>(weights.total);
+  const double spread = square - sum * sum / real(weights.total);
   from.shift = to.facts.shift;
-  // What cancels in the difference may be rounding of `square`.
-  return std::sqrt(scaled(std::max(spread, 0.0) + 1e-9 * square, -2 * finer - weights.shift)) * kSafe;
+  // The 1e-9 covers rounding errors of `square`, which may remain when the difference cancels.
+  return std::sqrt(scaled(std::max(spread, 0.0) + 1e-9 * square, -2 * finer - weights.shift)) * kRoundingSlack;
 }
 
 void Predictions::add_to_validation(size_t output, const Tree& tree) {

@@ -1,4 +1,4 @@
-// Raw predictions of all rows, and what the loss makes of them: its mean, gradients and curvatures.
+// The raw predictions of all rows, and the mean, gradients and curvatures of the loss at them.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace frugal {
 
-// A table in bins with what is to be predicted.
+// A table in bins with its target.
 struct Sample {
   const BinnedMatrix& X;
   Target target;
@@ -33,10 +33,10 @@ class Predictions {
   double impurity(size_t output) const { return gradients_[output].impurity(*train_.weights, context_); }
   Moved moved(std::span<const double> full, std::span<const double> step);
 
-  // How far gradients have moved since this was asked last; at least, and infinite at first.
+  // An upper bound on how far the gradients have moved since the last call; infinite in the first call.
   double move(size_t output);
 
-  // Derivatives of an output, as they were when gradients were derived.
+  // The derivatives of an output at the raw predictions of the last `derive`.
   const Derivatives& derived(size_t output);
   double* raw(size_t output) { return raw_.data() + output * train_.rows(); }
   // Adds a tree to the predictions of validation rows.
@@ -51,8 +51,8 @@ class Predictions {
   RawPredictions before_;
   Context& context_;
   std::vector<GridGradients> gradients_;  // by output
-  std::vector<Derivatives> d_;            // by output, or of one
-  bool at_hand_ = false;                  // the first are those of the raw predictions as they are now
+  std::vector<Derivatives> d_;            // by output, or only those of the last output
+  bool at_hand_ = false;                  // d_[0] belongs to the raw predictions as they are now
   std::vector<double> raw_, validation_raw_;
   struct Earlier {
     bool known = false;
@@ -60,7 +60,7 @@ class Predictions {
     int shift = 0;
   };
   double fast_move(Earlier& from, const GridGradients& to) const;
-  std::vector<Earlier> earlier_;  // gradients when `move` was asked last, by output
+  std::vector<Earlier> earlier_;  // gradients in the last call of `move`, by output
 };
 
 }  // namespace frugal

@@ -1,7 +1,8 @@
-// A random part of the rows shows that most columns can't be worth their price, at a fraction of the work.
+// Screening by a random sample of rows, which shows that most columns can't be worth their price at a fraction of the
+// work.
 //
-// sqrt(2 gain) of a split is the length of a projection of the node's centred gradients. Its length on a random sample
-// of the node's rows, plus what chance can add, bounds it.
+// sqrt(2 gain) of a split is the length of a projection of the node's centred gradients. It is bounded by its length on
+// a random sample of the node's rows plus a margin for the sampling error.
 #pragma once
 
 #include <vector>
@@ -13,43 +14,44 @@
 
 namespace frugal {
 
-// The rows that are sampled, in random order. They follow from the seed, all dense bins and the first gradients, each
-// with its row: rows that were unlucky once are not so again with another seed, order or table.
-std::vector<std::int64_t> rows_to_sample(const BinnedMatrix& X, const GridGradients& first, std::uint64_t seed,
-                                         Context& context);
+// The rows of the sample, in random order. They depend on the seed and on the dense bins and first gradients of every
+// row, so a change of the seed, the order of rows or the table gives an independent sample.
+std::vector<Row> rows_to_sample(const BinnedMatrix& X, const GridGradients& first, std::uint64_t seed,
+                                Context& context);
 
-// A random part of the rows, which follows the tree as it grows. The rows of a node in it are a random sample of the
-// node's rows, and so are the first m of them.
+// The sample follows the trees as they grow. The rows of a node in it are a random sample of the node's rows, and so
+// are the first m of them.
 class RowSample {
  public:
-  // `chosen`: rows of the table, in random order. `miss`: how probable it may be, for the whole fit, that a column
-  // which should have been bought is not.
-  RowSample(const BinnedMatrix& X, const TableFacts& table, size_t outputs, std::vector<std::int64_t> chosen,
-            double miss, Context& context);
+  // `chosen`: rows of the table, in random order. `miss`: the largest probability, for the whole fit, that a column is
+  // not bought although it should be.
+  RowSample(const BinnedMatrix& X, const TableFacts& table, size_t outputs, std::vector<Row> chosen, double miss,
+            Context& context);
 
   void begin_trees(AllGradients gradients, Context& context);
-  // The nodes below those that were split, two for each, in order.
+  // Goes on to the next level: the children of the splits, in order.
   void split(std::span<const SplitRule> splits, Context& context);
 
-  // `nodes` of the level, of which those that are doubted have all sums.
-  void rule_out(std::span<Doubt> doubts, std::span<const OpenNode> nodes, AllGradients gradients, Context& context);
+  // `nodes`: of the level; those with a query have all sums.
+  void rule_out(std::span<ScreeningQuery> queries, std::span<const OpenNode> nodes, AllGradients gradients,
+                Context& context);
 
  private:
-  // A doubt with its node's sums over all rows and the gradients there.
+  // A query with its node's sums over all rows and the range of the gradients.
   struct Case {
-    Doubt& doubt;
+    ScreeningQuery& query;
     const NodeSums& sums;
     const GradientFacts& gradients;
   };
-  static double stray(const Case& given, double share);
+  static double deviation(const Case& given, double share);
   void look(std::span<const Case> cases, std::span<const size_t> counts, Context& context);
   void judge(const Case& given, size_t group, double sampled, std::span<const ColumnSplit> splits) const;
   double rows_needed(const Case& given) const;
   size_t first_look(const Case& given) const;
 
   const BinnedMatrix& X_;
-  double z_;
-  std::vector<std::int64_t> chosen_;
+  double z_;  // how many deviations the bound allows for
+  std::vector<Row> chosen_;
   BinnedMatrix rows_;
   Weights weights_;
   TableFacts facts_;
@@ -57,7 +59,7 @@ class RowSample {
   RowPartition partition_;
   OrderedRows ordered_;
   GroupSearch search_;
-  std::vector<OpenNode> nodes_;  // of the level, as stretches of the sample
+  std::vector<OpenNode> nodes_;  // of the level; their rows are places in the sample
 };
 
 }  // namespace frugal

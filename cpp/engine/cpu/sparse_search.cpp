@@ -4,22 +4,23 @@
 
 #include "support/kernels.hpp"
 #include "support/limits.hpp"
+#include "support/packed_cell.hpp"
 
 namespace frugal {
 namespace {
 
-constexpr size_t kBlock = 32;  // columns of a task
+constexpr size_t kBlock = 32;  // columns per task
 
 struct ListedUnits {
   std::int64_t weight = 0;
-  Wide squares = 0;
+  Int128 squares = 0;
 };
 
 ListedUnits units_of(std::span<const Row> rows, const GridGradients& gradients, const Weights& weights) {
   ListedUnits sums;
   if (weights.uniform()) {
-    sums.weight = static_cast<std::int64_t>(rows.size());
-    constexpr size_t kFit = 1024;  // so many squares of numbers up to 2^26 fit a word
+    sums.weight = narrow<std::int64_t>(rows.size());
+    constexpr size_t kFit = 1024;  // the sum of that many squares of numbers up to 2^26 fits a word
     for (size_t from = 0; from < rows.size(); from += kFit) {
       std::int64_t some = 0;
       for (Row row : rows.subspan(from, std::min(kFit, rows.size() - from)))
@@ -31,20 +32,20 @@ ListedUnits units_of(std::span<const Row> rows, const GridGradients& gradients, 
   for (Row row : rows) {
     const std::int64_t unit = weights.units[row], q = gradients.q[row];
     sums.weight += unit;
-    sums.squares += Wide{unit} * (q * q);
+    sums.squares += Int128{unit} * (q * q);
   }
   return sums;
 }
 
 }  // namespace
 
-std::vector<Listed> SparseSearch::listed(std::span<const size_t> columns, const GridGradients& gradients,
-                                         Context& context) const {
+std::vector<ListedSums> SparseSearch::listed(std::span<const size_t> columns, const GridGradients& gradients,
+                                             Context& context) const {
   std::vector<std::int64_t> weights(columns.size());
-  std::vector<Wide> squares(columns.size());
+  std::vector<Int128> squares(columns.size());
   double work = 0;
-  for (size_t c : columns) work += static_cast<double>(listed_rows(c).rows.size());
-  context.parallel_for((columns.size() + kBlock - 1) / kBlock, work, [&](size_t block, int) {
+  for (size_t c : columns) work += real(listed_rows(c).rows.size());
+  context.parallel_for((columns.size() + kBlock - 1) / kBlock, work, [&](size_t block, size_t) {
     for (size_t i = block * kBlock; i < std::min(columns.size(), (block + 1) * kBlock); ++i) {
       const ListedUnits sums = units_of(listed_rows(columns[i]).rows, gradients, weights_);
       weights[i] = sums.weight;
@@ -53,10 +54,10 @@ std::vector<Listed> SparseSearch::listed(std::span<const size_t> columns, const 
   });
   context.together().sum(weights, "listed weights");
   sum_all(context.together(), squares, "listed squares");
-  std::vector<Listed> out;
+  std::vector<ListedSums> out;
   for (size_t i = 0; i < columns.size(); ++i)
-    out.push_back({scaled(static_cast<double>(weights[i]), -weights_.shift),
-                   scaled(static_cast<double>(squares[i]), -2 * gradients.facts.shift - weights_.shift)});
+    out.push_back({scaled(real(weights[i]), -weights_.shift),
+                   scaled(real(squares[i]), -2 * gradients.facts.shift - weights_.shift)});
   return out;
 }
 
@@ -65,19 +66,19 @@ void SparseSearch::add_rows(const BinnedMatrix::SparseColumn& column, size_t fir
                             std::int64_t* cells) const {
   for (size_t i = 0; i < column.rows.size(); ++i) {
     const Placed& row = placed_[column.rows[i]];
-    const size_t slot = static_cast<size_t>(row.slot) - first;  // wraps around below the first
-    if (slot >= count) continue;
+    const size_t node = row.node - first;  // wraps around to a large number if the node comes before the first
+    if (node >= count) continue;
     if constexpr (Packed) {
-      cells[slot * words + column.bins[i]] += (static_cast<std::int64_t>(row.q) << kCountBits) + 1;
+      cells[node * words + column.bins[i]] += packed_row(row.q);
     } else {
       const std::int64_t unit = weights_.unit(column.rows[i]);
-      cells[slot * words + 2 * size_t{column.bins[i]}] += unit * row.q;
-      cells[slot * words + 2 * size_t{column.bins[i]} + 1] += unit;
+      cells[node * words + 2 * size_t{column.bins[i]}] += unit * row.q;
+      cells[node * words + 2 * size_t{column.bins[i]} + 1] += unit;
     }
   }
 }
 
-// Sums what is listed of one column, some nodes at a time.
+// Sums the histograms of one column over its listed rows, for `count` nodes from `first` on.
 void SparseSearch::add_up(const OfOutput& own, size_t column, size_t first, size_t count, std::int64_t* cells) const {
   const size_t words = words_of(own, column);
   std::fill_n(cells, count * words, 0);
@@ -88,28 +89,29 @@ void SparseSearch::add_up(const OfOutput& own, size_t column, size_t first, size
   }
 }
 
-// The usual bin has what is left of the node. A side that is too light is found before anything is scanned.
+// The usual bin has the rest of the node's sums. If the listed rows are lighter than a leaf may be, no split is
+// allowed, and nothing is scanned.
 template <bool Packed>
 ColumnSplit SparseSearch::best_of(const OpenNode& node, size_t column, std::uint8_t usual_bin, double factor,
                                   std::int64_t* cells) const {
   const ColumnFacts& facts = table_.columns[column];
   std::int64_t gradient = 0, weight = 0;
-  const auto count = static_cast<size_t>(facts.cells());
+  const size_t count = facts.cells();
   if constexpr (Packed) {
     std::int64_t sum = 0;
     for (size_t i = 0; i < count; ++i) sum += cells[i];
-    gradient = sum >> kCountBits;
-    weight = sum & kCountMask;
+    gradient = packed_gradient(sum);
+    weight = packed_count(sum);
   } else {
     for (size_t i = 0; i < count; ++i) {
       gradient += cells[2 * i];
       weight += cells[2 * i + 1];
     }
   }
-  if (static_cast<double>(weight) < min_weight_) return {};
+  if (real(weight) < min_weight_) return {};
   const std::int64_t rest = node.sums.gradient - gradient, rest_weight = node.sums.weight - weight;
   if constexpr (Packed) {
-    cells[usual_bin] = (rest << kCountBits) + rest_weight;
+    cells[usual_bin] = packed_cell(rest, rest_weight);
   } else {
     cells[2 * usual_bin] = rest;
     cells[2 * usual_bin + 1] = rest_weight;
@@ -117,7 +119,7 @@ ColumnSplit SparseSearch::best_of(const OpenNode& node, size_t column, std::uint
   const auto scan = Packed ? kernels().scan_packed : kernels().scan_wide;
   const ScanResult best =
       scan({cells, facts.bins, facts.missing, node.sums.gradient, node.sums.weight, min_weight_, factor});
-  return {best.gain, static_cast<std::uint16_t>(best.bin), static_cast<MissingSide>(best.missing_side)};
+  return {best.gain, best.bin, best.missing};
 }
 
 void SparseSearch::find_best(const OfOutput& own, size_t column, size_t first, size_t count, std::int64_t* cells,
@@ -139,20 +141,21 @@ void SparseSearch::place(const OfOutput& own, const RowPartition& partition, con
     if (!own.wanted[n]) continue;
     const auto rows = partition.rows(own.nodes[n]);
     context.over_blocks(rows.size(), 4096, 2.0, [&](size_t begin, size_t end, size_t) {
-      for (size_t i = begin; i < end; ++i) placed_[rows[i]] = {static_cast<std::int32_t>(n), gradients.q[rows[i]]};
+      const auto node = narrow<std::uint32_t>(n);
+      for (size_t i = begin; i < end; ++i) placed_[rows[i]] = {node, gradients.q[rows[i]]};
     });
   }
 }
 
 void SparseSearch::search_output(std::span<const size_t> columns, const OfOutput& own, Context& context) const {
-  std::vector<std::vector<std::int64_t>> cells(static_cast<size_t>(context.threads()));
+  std::vector<std::vector<std::int64_t>> cells(context.threads());
   double work = 0;
-  for (size_t c : columns) work += 3.0 * static_cast<double>(listed_rows(c).rows.size() + 20 * own.nodes.size());
-  context.parallel_for((columns.size() + kBlock - 1) / kBlock, work, [&](size_t block, int thread) {
-    auto& mine = cells[static_cast<size_t>(thread)];
+  for (size_t c : columns) work += 3.0 * real(listed_rows(c).rows.size() + 20 * own.nodes.size());
+  context.parallel_for((columns.size() + kBlock - 1) / kBlock, work, [&](size_t block, size_t thread) {
+    auto& mine = cells[thread];
     for (size_t i = block * kBlock; i < std::min(columns.size(), (block + 1) * kBlock); ++i)
       for (size_t first = 0; first < own.nodes.size(); first += kSparseSlots) {
-        const size_t count = std::min<size_t>(kSparseSlots, own.nodes.size() - first);
+        const size_t count = std::min(kSparseSlots, own.nodes.size() - first);
         mine.resize(count * words_of(own, columns[i]));
         add_up(own, columns[i], first, count, mine.data());
         find_best(own, columns[i], first, count, mine.data(), own.splits + i * own.step);
@@ -160,7 +163,7 @@ void SparseSearch::search_output(std::span<const size_t> columns, const OfOutput
   });
 }
 
-// Where other parts of the table have rows too: as many columns at a time as there is memory for, in one message.
+// For a table in parts: the histograms of as many columns as kPartsBytes has room for are summed in one message.
 void SparseSearch::search_in_parts(std::span<const size_t> columns, const OfOutput& own, Context& context) const {
   const size_t nodes = own.nodes.size();
   for (size_t begin = 0; begin < columns.size();) {
@@ -170,9 +173,9 @@ void SparseSearch::search_in_parts(std::span<const size_t> columns, const OfOutp
       at.push_back(at.back() + nodes * words_of(own, columns[end++]));
     std::vector<std::int64_t> cells(at.back());
     context.parallel_for(end - begin, 1e6,
-                         [&](size_t i, int) { add_up(own, columns[begin + i], 0, nodes, cells.data() + at[i]); });
+                         [&](size_t i, size_t) { add_up(own, columns[begin + i], 0, nodes, cells.data() + at[i]); });
     context.together().sum(cells, "histograms of sparse columns");
-    context.parallel_for(end - begin, 1e6, [&](size_t i, int) {
+    context.parallel_for(end - begin, 1e6, [&](size_t i, size_t) {
       find_best(own, columns[begin + i], 0, nodes, cells.data() + at[i], own.splits + (begin + i) * own.step);
     });
     begin = end;
@@ -184,7 +187,7 @@ void SparseSearch::search(std::span<const size_t> columns, std::span<const OpenN
                           std::span<ColumnSplit> splits, Context& context) {
   std::fill(splits.begin(), splits.end(), ColumnSplit{});
   if (columns.empty()) return;
-  // A row is in one node of each output; the nodes of an output lie together.
+  // A row is in one node of each output, so outputs are searched one by one. The nodes of an output are contiguous.
   for (size_t begin = 0, end = 0; begin < nodes.size(); begin = end) {
     const size_t output = nodes[begin].output;
     while (end < nodes.size() && nodes[end].output == output) ++end;

@@ -1,4 +1,4 @@
-// Best splits on sparse columns: one pass over what is listed of a column sums all nodes of a level at once.
+// Best splits on sparse columns: one pass over the listed rows of a column sums the histograms of all nodes of a level.
 #pragma once
 
 #include <vector>
@@ -14,34 +14,35 @@ class SparseSearch {
   SparseSearch(const BinnedMatrix& X, const TableFacts& table, const Weights& weights, double min_weight)
       : X_(X), table_(table), weights_(weights), min_weight_(min_weight) {}
 
-  // Sums over what is listed of some columns, with these gradients.
-  std::vector<Listed> listed(std::span<const size_t> columns, const GridGradients& gradients, Context& context) const;
+  // Sums over the listed rows of some columns.
+  std::vector<ListedSums> listed(std::span<const size_t> columns, const GridGradients& gradients,
+                                 Context& context) const;
 
-  // Splits of some columns: splits[i * nodes + node] for columns[i] and nodes that are wanted.
+  // Best splits of some columns at the nodes in `wanted`: splits[i * nodes + node] for columns[i].
   void search(std::span<const size_t> columns, std::span<const OpenNode> nodes, std::span<const std::uint8_t> wanted,
               const RowPartition& partition, AllGradients gradients, std::span<ColumnSplit> splits, Context& context);
 
  private:
-  // The node of a row, if any, and its gradient.
+  // The node of a row, if it is in one that is wanted, and its gradient.
   struct Placed {
-    std::int32_t slot = -1, q = 0;
+    std::uint32_t node = kNoNode;
+    std::int32_t q = 0;
   };
-  // Nodes of one output, and where their splits go: those of each column in turn, `step` apart.
+  static constexpr std::uint32_t kNoNode = 0xFFFFFFFF;
+  // The nodes of one output, and where their splits go: the splits of column i begin at splits + i * step.
   struct OfOutput {
     std::span<const OpenNode> nodes;
     std::span<const std::uint8_t> wanted;
     std::vector<double> factors;  // from squared grid units to gain
     ColumnSplit* splits;
     size_t step;
-    bool packed;  // gradient and count in one word
+    bool packed;  // cells of one word
   };
 
   size_t words_of(const OfOutput& own, size_t column) const {
-    return static_cast<size_t>((own.packed ? 1 : 2) * table_.columns[column].cells());
+    return (own.packed ? 1 : 2) * table_.columns[column].cells();
   }
-  BinnedMatrix::SparseColumn listed_rows(size_t column) const {
-    return X_.listed(static_cast<size_t>(~X_.place(column)));
-  }
+  BinnedMatrix::SparseColumn listed_rows(size_t column) const { return X_.listed(X_.place(column)); }
   void place(const OfOutput& own, const RowPartition& partition, const GridGradients& gradients, Context& context);
   void search_output(std::span<const size_t> columns, const OfOutput& own, Context& context) const;
   void search_in_parts(std::span<const size_t> columns, const OfOutput& own, Context& context) const;
