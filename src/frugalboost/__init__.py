@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from frugalboost.estimators.fitted import NothingBoughtWarning, WeakSelectionWarning
     from frugalboost.estimators.path import SelectionPath, gbfs_path
     from frugalboost.estimators.regressor import GBFSRegressor
+    from frugalboost.estimators.saving import ModelFileError, load
     from frugalboost.estimators.stability import StabilitySelection
-    from frugalboost.estimators.storing import ModelFileError, load
     from frugalboost.plotting import (
         BagDisplay,
         EntryDisplay,
@@ -59,7 +59,7 @@ _HOMES = {
     "GBFSClassifierCV": "estimators.cross_validation",
     "GBFSRegressor": "estimators",
     "GBFSRegressorCV": "estimators.cross_validation",
-    "ModelFileError": "estimators.storing",
+    "ModelFileError": "estimators.saving",
     "NothingBoughtWarning": "estimators.fitted",
     "PurchaseDisplay": "plotting",
     "Selection": "recipe.selection",
@@ -69,7 +69,7 @@ _HOMES = {
     "StabilitySelection": "estimators.stability",
     "WeakSelectionWarning": "estimators.fitted",
     "gbfs_path": "estimators.path",
-    "load": "estimators.storing",
+    "load": "estimators.saving",
     "select": "recipe.select",
     "_core": "_support.loading",  # so that whoever asks first loads it as it must be loaded
 }

@@ -19,7 +19,7 @@ from sklearn.datasets import dump_svmlight_file, load_breast_cancer
 import frugalboost
 from frugalboost.cli import main
 from frugalboost.costs import Bags, Prices
-from frugalboost.recipe.columns import Roles, divided
+from frugalboost.recipe.columns import Roles, split_columns
 from frugalboost.recipe.files import load_table
 from frugalboost.recipe.pricing import costs_of
 from frugalboost.recipe.problems import Problem
@@ -186,13 +186,13 @@ def test_a_mu_that_was_asked_for_is_the_same_in_every_split(given, shared, monke
 
     X, y = load_breast_cancer(return_X_y=True)
     search = frugalboost.GBFSClassifierCV(frugalboost.GBFSClassifier(max_iter=5), n_mus=3, random_state=0).fit(X, y)
-    asked, bought_again = [], steps.bought_again
+    asked, purchases_on = [], steps.purchases_on
     fits = []
-    monkeypatch.setattr(steps, "bought_again", lambda *args: asked.append(args[2]) or bought_again(*args))
+    monkeypatch.setattr(steps, "purchases_on", lambda *args: asked.append(args[2]) or purchases_on(*args))
     fit = frugalboost.GBFSClassifier.fit
     monkeypatch.setattr(frugalboost.GBFSClassifier, "fit", lambda self, *args: fits.append(self.mu) or fit(self, *args))
     rows = steps.Sample(X, y)
-    steps.steps_of(search, search.estimator_, rows, steps.Judge(search.estimator_, None, None), mu_given=given)
+    steps.steps_of(search, search.estimator_, rows, steps.HeldOutScorer(search.estimator_, None, None), mu_given=given)
     assert asked == [not given] * 5
     assert fits.count(search.mu_) == 5 * shared
 
@@ -427,7 +427,7 @@ def test_bars_are_for_terminals_only(table):
 
 
 def test_bars_count_all_the_work(monkeypatch):
-    from frugalboost._support.progress import Stage, Work, tally
+    from frugalboost._support.progress import Stage, Work, progress_counter
     from frugalboost.cli.progress_bars import progress_bars
 
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
@@ -437,7 +437,7 @@ def test_bars_count_all_the_work(monkeypatch):
     splits = [Stage(Work.CROSS_VALIDATION, f"split {i}/2, fit", i, 2) for i in (1, 2)]
     with progress_bars(quiet=False):
         for stage in (*splits, Stage(Work.PATH)):
-            tally(3, stage).step()
+            progress_counter(3, stage).step()
     assert len(set(steps)) == 2  # both splits belong to one bar
 
 
@@ -553,7 +553,7 @@ def test_prices_that_are_wrong(tmp_path, text, words):
 def test_infinite_values_and_missing_targets(tmp_path):
     place = tmp_path / "a.csv"
     place.write_text("x,y,b\n1.5,1,true\ninf,2,false\n2.5,,\n-inf,3,true\n")
-    columns = divided(load_table(str(place)), Roles("y"))
+    columns = split_columns(load_table(str(place)), Roles("y"))
     assert columns.dropped_rows == 1
     assert columns.X["x"].isna().tolist() == [False, True, True]
     assert columns.X["b"].tolist() == [1.0, 0.0, 1.0]

@@ -14,7 +14,7 @@ import pytest
 from run_tools import QUICK
 
 from frugalboost.cli import main
-from frugalboost.files import whole_file, whole_folder
+from frugalboost.files import atomic_file, atomic_folder
 from frugalboost.recipe import folder
 from frugalboost.recipe.choosing import Settings
 from frugalboost.recipe.problems import Problem
@@ -96,7 +96,7 @@ def test_what_can_not_be_written_leaves_all_as_it_was(at_once, monkeypatch, caps
     for where, what in ((Path, "mkdir"), (os, "rename")):
         with monkeypatch.context() as patched:
             patched.setattr(where, what, fail)
-            patched.setattr(whole_folder, "_exchange", lambda *_: False)
+            patched.setattr(atomic_folder, "_exchange", lambda *_: False)
             assert main(CALL) == 2
         assert words in capsys.readouterr().err
         assert (names(), content("run") if earlier else None) == before
@@ -240,7 +240,7 @@ def killed_at(number, work):
 def test_killed_at_any_moment(at_once, done, monkeypatch, earlier, exchange):
     """The folder is the earlier one or the new one; the next run clears up, and loses nothing that is not its own."""
     if not exchange:
-        monkeypatch.setattr(whole_folder, "_exchange", lambda *_: False)
+        monkeypatch.setattr(atomic_folder, "_exchange", lambda *_: False)
     moments, states = 0, set()
     while True:
         shutil.rmtree("run", ignore_errors=True)
@@ -250,7 +250,7 @@ def test_killed_at_any_moment(at_once, done, monkeypatch, earlier, exchange):
                 Path("run", name).write_text("earlier")
             Path("run/notes.txt").write_text("mine")
         ended = killed_at(moments, lambda: folder.write(Path("run"), done.report.contents, done.model))
-        folder.ready("run")  # as the next run begins
+        folder.check_folder("run")  # as the next run begins
         assert names() == (["run", "table.csv"] if earlier or Path("run").exists() else ["table.csv"])
         if Path("run").exists():
             assert names("run") == sorted([*folder.OWN, *(["notes.txt"] if earlier else [])])
@@ -274,20 +274,20 @@ def test_files_killed_at_any_moment(table):
         assert Path("answer").read_text() in ("earlier", "new")
         if ended:
             break
-        whole_file.remove_left_behind(Path())
+        atomic_file.remove_left_behind(Path())
         assert names() == ["answer", "table.csv"]
     assert 2 < moment < 99
 
 
 @POSIX
 def test_work_of_a_living_process_is_left_alone(table):
-    with whole_folder._claimed(Path("run").absolute(), folder.OWN) as part:
+    with atomic_folder._claimed(Path("run").absolute(), folder.OWN) as part:
         child = os.fork()
         if child == 0:
-            whole_folder.tidy("run", folder.OWN)
+            atomic_folder.remove_stale("run", folder.OWN)
             os._exit(0)
         os.waitpid(child, 0)
-        whole_folder.tidy("run", folder.OWN)
+        atomic_folder.remove_stale("run", folder.OWN)
         assert part.exists()
     assert names() == ["table.csv"]
 
@@ -411,7 +411,8 @@ def test_ctrl_c_that_is_ignored_stays_ignored(table):
 @POSIX
 def test_an_interrupt_that_python_can_not_pass_on_still_stops(table):
     code = (
-        "import os, signal, sys; from frugalboost.cli import stopping; stopping.listen(); stopping.work(True)\n"
+        "import os, signal, sys; from frugalboost.cli import interrupts\n"
+        "interrupts.install(); interrupts.set_working(True)\n"
         "class A:\n    def __del__(self):\n        os.kill(os.getpid(), signal.SIGINT)\n        sum(range(1000))\n"
         "a = A(); del a; print('went on')"
     )

@@ -26,7 +26,8 @@ from sklearn.preprocessing import FunctionTransformer, KBinsDiscretizer, OneHotE
 import frugalboost
 from frugalboost import GBFSClassifier, GBFSRegressor, _core
 from frugalboost.costs import Bags, Function, Neighbours, Prices, Stage, Stages, Sum, resolve
-from frugalboost.costs.paying import lists
+from frugalboost.costs.paying import flattened
+from frugalboost.training.draws import draw_rows, row_hashes
 
 D = 6
 PRICE = st.sampled_from([0.0, 0.5, 1.0, 2.0, 3.0, np.inf])
@@ -173,7 +174,7 @@ def test_the_bag_that_pays_is_that_of_the_ledger_in_sums(drawn, others, order, b
     # Bags in the order of their prices, each with a price of its own: what the ledger is paid names the bag.
     ranks = np.empty(len(costs.bags))
     ranks[np.argsort(costs.bag_prices, kind="stable")] = np.arange(1, len(ranks) + 1)
-    rule = _core.BagPrices(*lists([costs.bags_of[f] for f in range(D)]), ranks, np.inf)
+    rule = _core.BagPrices(*flattened([costs.bags_of[f] for f in range(D)]), ranks, np.inf)
     again, paid = _core.buy_all([rule], had)
     assert again.tolist() == had.tolist()
     payer = costs.payer()
@@ -494,7 +495,8 @@ def test_price_of_a_prediction():
                 node = root + trees.left[node] + (row[trees.feature[node]] > trees.threshold[node])
         by_hand.append(prices[sorted(seen)].sum())
     np.testing.assert_allclose(model.prediction_cost(X), by_hand)
-    assert model.prediction_cost_ == pytest.approx(np.mean(by_hand[::2]))  # some 200 rows, evenly spaced
+    drawn = draw_rows([row_hashes(len(X), 0, None)], np.array([200]), None)[0]  # the mean is over 200 of the rows
+    assert model.prediction_cost_ == pytest.approx(np.array(by_hand)[drawn].mean())
     assert model.prediction_cost_ <= model.total_cost_ == prices[model.support_].sum()
     assert model.cost_unit_ == "ms"
     assert model.history_["prediction_price"][0] == 0

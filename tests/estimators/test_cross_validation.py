@@ -333,7 +333,7 @@ def test_another_rule_needs_no_further_splits(monkeypatch):
     changed = GBFSClassifierCV(QUICK, rule="min", n_mus=10, random_state=0).fit(X, Y)
     before = changed.n_features_selected_
     monkeypatch.setattr(GBFSClassifierCV, "_try", None)
-    changed._settle_by("1se", X, Y, None)
+    changed._choose_by("1se", X, Y, None)
     assert changed.n_features_selected_ < before
     assert changed.best_index_ == asked.best_index_
     assert changed.selected_features_.tolist() == asked.selected_features_.tolist()

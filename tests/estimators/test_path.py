@@ -11,7 +11,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.metrics import log_loss
 
 from frugalboost import GBFSClassifier, GBFSRegressor, NothingBoughtWarning, SelectionPath, gbfs_path
-from frugalboost._support.parallel import side_by_side
+from frugalboost._support.parallel import run_parallel
 from frugalboost.costs import Bags
 
 X, Y = load_breast_cancer(return_X_y=True, as_frame=True)
@@ -162,7 +162,7 @@ def test_one_failure_ends_the_others():
 
     begin = time.monotonic()
     with pytest.raises(ValueError, match="no"):
-        side_by_side([goes_on, fails, goes_on, goes_on], threads=2)
+        run_parallel([goes_on, fails, goes_on, goes_on], threads=2)
     assert ended
     assert time.monotonic() - begin < 5
 

@@ -24,7 +24,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 
 import frugalboost
 from frugalboost import GBFSClassifier, GBFSRegressor, ModelFileError
-from frugalboost.files import whole_file
+from frugalboost.files import atomic_file
 from frugalboost.losses import Quantile
 from frugalboost.report.tree import first_tree
 
@@ -208,14 +208,14 @@ def test_saving_respects_links_modes_and_devices(tmp_path):
 posix = pytest.mark.skipif(os.name == "nt", reason="locks, modes and signals of POSIX")
 WAITS = """
 import os, sys, time
-from frugalboost.files import whole_file
+from frugalboost.files import atomic_file
 sync = os.fsync
 def slow(number):
     print("written", flush=True)
     sys.stdin.readline()
     sync(number)
 os.fsync = slow
-whole_file.replace(sys.argv[1], b"new" * 10**6)
+atomic_file.write(sys.argv[1], b"new" * 10**6)
 """
 
 
@@ -237,7 +237,7 @@ def test_a_killed_save_leaves_nothing_for_long(tmp_path):
     assert path.read_bytes() == b"old"
     assert len(list(tmp_path.iterdir())) == 2
     (tmp_path / "notes.part").write_text("of someone else")
-    whole_file.replace(tmp_path / "another", b"any file in the folder")
+    atomic_file.write(tmp_path / "another", b"any file in the folder")
     assert {p.name for p in tmp_path.iterdir()} == {"model", "another", "notes.part"}
 
 
@@ -245,7 +245,7 @@ def test_a_killed_save_leaves_nothing_for_long(tmp_path):
 def test_a_save_leaves_others_alone(tmp_path):
     path = tmp_path / "model"
     with writer(path) as other:
-        whole_file.replace(path, b"mine")
+        atomic_file.write(path, b"mine")
         assert path.read_bytes() == b"mine"
         assert len(list(tmp_path.iterdir())) == 2
         other.communicate("\n")
@@ -259,7 +259,7 @@ def test_a_new_file_is_on_the_disk_before_it_takes_the_place_of_the_old(tmp_path
     replace, sync = os.replace, os.fsync
     monkeypatch.setattr(os, "fsync", lambda number: events.append("sync") or sync(number))
     monkeypatch.setattr(os, "replace", lambda a, b: events.append("replace") or replace(a, b))
-    whole_file.replace(tmp_path / "model", b"new")
+    atomic_file.write(tmp_path / "model", b"new")
     assert events[:2] == ["sync", "replace"]
     assert events[2:] == ([] if os.name == "nt" else ["sync"])
 
@@ -278,7 +278,7 @@ def test_whatever_stops_a_save_leaves_the_old_file_alone(error, function, tmp_pa
     with monkeypatch.context() as patch:
         patch.setattr(os, function, fail)
         with pytest.raises(type(error)) as caught:
-            whole_file.replace(path, b"new")
+            atomic_file.write(path, b"new")
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
     if isinstance(error, OSError):
@@ -290,7 +290,7 @@ def test_whatever_stops_a_save_leaves_the_old_file_alone(error, function, tmp_pa
 def test_a_full_disk_is_an_error_that_names_the_file(tmp_path):
     """A limit on the size of files stands for the disk; /dev/full is one that is always full."""
     code = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (10**5, 10**5)); "
-    code += "from frugalboost.files import whole_file; whole_file.replace(sys.argv[1], bytes(10**6))"
+    code += "from frugalboost.files import atomic_file; atomic_file.write(sys.argv[1], bytes(10**6))"
     path = tmp_path / "model"
     ended = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=False)
     assert ended.returncode == 1
@@ -307,24 +307,24 @@ def test_private_files_stay_private_and_loops_of_links_are_errors(tmp_path, monk
     path.write_bytes(b"old")
     path.chmod(0o600)
     seen = []
-    lock = whole_file._lock  # the first thing after the file was made
-    monkeypatch.setattr(whole_file, "_lock", lambda n: seen.append(os.fstat(n).st_mode & 0o777) or lock(n))
-    whole_file.replace(path, b"new")
+    lock = atomic_file._lock  # the first thing after the file was made
+    monkeypatch.setattr(atomic_file, "_lock", lambda n: seen.append(os.fstat(n).st_mode & 0o777) or lock(n))
+    atomic_file.write(path, b"new")
     assert seen == [path.stat().st_mode & 0o777] == [0o600]
     before = os.umask(0o027)
     try:
-        whole_file.replace(tmp_path / "fresh", b"new")
+        atomic_file.write(tmp_path / "fresh", b"new")
     finally:
         os.umask(before)
     assert (tmp_path / "fresh").stat().st_mode & 0o777 == 0o640
     (tmp_path / "dangling").symlink_to(tmp_path / "target")
-    whole_file.replace(tmp_path / "dangling", b"new")
+    atomic_file.write(tmp_path / "dangling", b"new")
     assert (tmp_path / "target").read_bytes() == b"new"
     (tmp_path / "a").symlink_to(tmp_path / "b")
     (tmp_path / "b").symlink_to(tmp_path / "a")
     with pytest.raises(OSError, match="symbolic links"):
-        whole_file.replace(tmp_path / "a", b"new")
-    whole_file.replace(tmp_path / ("x" * 250), b"a name may be as long as any")
+        atomic_file.write(tmp_path / "a", b"new")
+    atomic_file.write(tmp_path / ("x" * 250), b"a name may be as long as any")
 
 
 def test_files_are_readable_as_safetensors(content):

@@ -16,13 +16,13 @@ import frugalboost
 from frugalboost import GBFSClassifier, GBFSClassifierCV, GBFSRegressor, GBFSRegressorCV, gbfs_path
 from frugalboost.costs import Bags
 from frugalboost.report import Report
+from frugalboost.report.build import check_table
 from frugalboost.report.facts import Scan
-from frugalboost.report.making import check_table
 from frugalboost.report.measure import Measure
 from frugalboost.report.relations import Ranks, correlations
 from frugalboost.report.steps import step_sizes
 from frugalboost.report.tree import first_tree
-from frugalboost.tables.kinds import Framed, Listed, Plain
+from frugalboost.tables.kinds import DenseTable, FrameTable, SparseTable
 
 NASTY = '</script><script>document.title="owned"</script>'
 
@@ -226,7 +226,7 @@ def test_a_scan_finds_twins_and_equal_rows_in_any_kind_of_table():
     X[:, 3] = X[:, 1]
     X[7] = X[3]
     X[0, 0] = np.nan
-    tables = [Plain(X), Listed(sparse.csr_array(X)), Framed(60, [X[:, 0], X[:, 1], X[:, 2], X[:, 3]], {})]
+    tables = [DenseTable(X), SparseTable(sparse.csr_array(X)), FrameTable(60, [X[:, 0], X[:, 1], X[:, 2], X[:, 3]], {})]
     for table in tables:
         scan = Scan(table)
         assert scan.twins == [[1, 3]]
@@ -235,14 +235,14 @@ def test_a_scan_finds_twins_and_equal_rows_in_any_kind_of_table():
         assert len(scan.row_keys) - len(np.unique(scan.row_keys)) == len({i for i, _ in equal})
         text = scan.notices(["a", "b", "c", "d"], np.arange(60.0), True)[-1].text
         assert "of 60 rows repeat the features of another row" in text
-    assert Scan(Plain(np.array([[0.0, 1], [-0.0, 2]]))).constant.tolist() == [True, False]
+    assert Scan(DenseTable(np.array([[0.0, 1], [-0.0, 2]]))).constant.tolist() == [True, False]
 
 
 def test_correlations_are_spearmans():
     from scipy.stats import spearmanr
 
     X = np.random.default_rng(0).integers(0, 9, size=(50, 4)).astype(float)
-    assert np.allclose(correlations(Ranks(Plain(X)), [0, 1, 2, 3]), spearmanr(X).statistic)
+    assert np.allclose(correlations(Ranks(DenseTable(X)), [0, 1, 2, 3]), spearmanr(X).statistic)
 
 
 def test_the_first_tree_agrees_with_predictions():

@@ -19,7 +19,7 @@ from frugalboost import GBFSClassifier, GBFSRegressor, NothingBoughtWarning, _co
 from frugalboost.costs import Bags, Function, Neighbours, Prices, Stage, Stages
 from frugalboost.losses import LogLoss
 from frugalboost.selection.folds import stratified_folds
-from frugalboost.tables import Plain
+from frugalboost.tables import DenseTable
 from frugalboost.tables.sample import Sample
 from frugalboost.training.binning import Thresholds
 
@@ -68,7 +68,7 @@ def test_a_part_of_a_binned_table_is_that_part_binned(seed):
     n, d = int(rng.integers(2, 40)), int(rng.integers(1, 10))
     X = np.round(rng.normal(size=(n, d)), 1) * (rng.random((n, d)) < rng.choice([0.1, 1.0]))
     X[rng.random(X.shape) < 0.1] = np.nan
-    found = Thresholds.find(Plain(X), None, 8, 1)
+    found = Thresholds.find(DenseTable(X), None, 8, 1)
     columns = rng.permutation(d)[: int(rng.integers(1, d + 1))]
     rows = rng.permutation(n)[: int(rng.integers(1, n + 1))]
     cuts = [found.cuts[found.offsets[c] : found.offsets[c + 1]] for c in columns]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from typing import TypeVar
 
-from frugalboost._support.progress import PATH, Stage, Tally, tally
+from frugalboost._support.progress import PATH, ProgressCounter, Stage, progress_counter
 
 T = TypeVar("T")
 Check = Callable[..., None]
@@ -18,7 +18,7 @@ class Cancelled(BaseException):
     """Ends a fit whose result nobody waits for any more; not an Exception, so that no loss or price catches it."""
 
 
-def side_by_side(work: Sequence[Work[T]], threads: int, verbose: bool = False, stage: Stage = PATH) -> list[T]:
+def run_parallel(work: Sequence[Work[T]], threads: int, verbose: bool = False, stage: Stage = PATH) -> list[T]:
     """Run functions side by side and return their results in order.
 
     Parameters
@@ -40,11 +40,11 @@ def side_by_side(work: Sequence[Work[T]], threads: int, verbose: bool = False, s
 
     Examples
     --------
-    >>> from frugalboost._support.parallel import side_by_side
-    >>> side_by_side([lambda check, threads: 1, lambda check, threads: 2], threads=2)
+    >>> from frugalboost._support.parallel import run_parallel
+    >>> run_parallel([lambda check, threads: 1, lambda check, threads: 2], threads=2)
     [1, 2]
     """
-    line = tally(len(work), stage) if verbose else None
+    line = progress_counter(len(work), stage) if verbose else None
     if threads == 1 or len(work) == 1:
         results = []
         for function in work:
@@ -55,7 +55,7 @@ def side_by_side(work: Sequence[Work[T]], threads: int, verbose: bool = False, s
     return _in_threads(work, threads, line)
 
 
-def _in_threads(work: Sequence[Work[T]], threads: int, line: Tally | None) -> list[T]:
+def _in_threads(work: Sequence[Work[T]], threads: int, line: ProgressCounter | None) -> list[T]:
     cancelled = threading.Event()
 
     def check(*_: object) -> None:
@@ -84,7 +84,7 @@ def _in_threads(work: Sequence[Work[T]], threads: int, line: Tally | None) -> li
     return [future.result() for future in futures]
 
 
-def both(first: Check | None, second: Check | None) -> Check | None:
+def call_both(first: Check | None, second: Check | None) -> Check | None:
     """One observer that calls two."""
     if first is None or second is None:
         return first or second

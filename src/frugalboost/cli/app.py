@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from frugalboost.cli import options as o
-from frugalboost.cli.progress_bars import progress_bars
-from frugalboost.cli.speaking import (
+from frugalboost.cli.messages import (
     NOTHING,
-    end_with,
+    command_spelling,
     errors_in_one_sentence,
-    in_command,
+    exit_with,
     own_warnings_only,
     print_result,
     say,
 )
+from frugalboost.cli.progress_bars import progress_bars
 from frugalboost.recipe.options import Messages, Rule, TaskKind
 
 if TYPE_CHECKING:
@@ -108,15 +108,15 @@ def run_select(asked: dict[str, Any], settings: dict[str, Any], out: str | None,
     request: Request = recipe.Request(**asked, settings=Settings(**settings), call={"command": command()})
     request.check()
     tell = (lambda text: None) if quiet else say
-    place = folder.ready(out or default_folder(request.table))
+    place = folder.check_folder(out or default_folder(request.table))
     check_earlier(place, request.table, request.target, named=out is not None, say=tell)
     with progress_bars(quiet), own_warnings_only():
-        done = recipe.run(request, Messages(tell, in_command))
+        done = recipe.run(request, Messages(tell, command_spelling))
     done._write(place)
     contents = done.report.contents
     print_result(f"{as_json(contents, place)}\n" if json else table_text(contents, place))
     if not done.features:
-        end_with(recipe.NOTHING_BOUGHT.spelled(in_command), NOTHING)
+        exit_with(recipe.NOTHING_BOUGHT.spelled(command_spelling), NOTHING)
 
 
 def command() -> str:

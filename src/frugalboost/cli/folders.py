@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from frugalboost.recipe.files import LIBSVM_TARGET, PACKED
+from frugalboost.recipe.files import COMPRESSED, LIBSVM_TARGET
 from frugalboost.recipe.folder import RUN
 from frugalboost.recipe.options import Option
 from frugalboost.recipe.problems import OUT, Problem
@@ -19,7 +19,7 @@ def default_folder(table: str) -> str:
     if table == "-":
         return "frugalboost_selected"
     name = Path(table).name
-    for ending in (*PACKED, Path(name.removesuffix(".gz")).suffix):
+    for ending in (*COMPRESSED, Path(name.removesuffix(".gz")).suffix):
         name = name.removesuffix(ending)
     return f"{name.replace('*', '').strip('-_') or 'frugalboost'}_selected"
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from frugalboost._support.progress import Stage, Work, counted_by
+from frugalboost._support.progress import Stage, Work, progress_shown_by
 
 TITLES = {Work.PATH: "the path", Work.CROSS_VALIDATION: "cross-validation"}  # others are called as on lines
 
@@ -59,7 +59,7 @@ class Bars:
 def progress_bars(quiet: bool) -> Iterator[None]:
     """Show bars on standard error while work is done, if that is a terminal."""
     if quiet or not sys.stderr.isatty():
-        with counted_by(Silent):
+        with progress_shown_by(Silent):
             yield
         return
     from rich.console import Console
@@ -68,6 +68,6 @@ def progress_bars(quiet: bool) -> Iterator[None]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with (
         Progress(*columns, console=Console(stderr=True), transient=True) as progress,
-        counted_by(Bars(progress).count),
+        progress_shown_by(Bars(progress).count),
     ):
         yield

@@ -15,8 +15,8 @@ from sklearn.preprocessing import FunctionTransformer, KBinsDiscretizer, OneHotE
 from sklearn.utils.validation import check_is_fitted
 
 from frugalboost import _core
-from frugalboost.costs.cost import Cost, FeatureTable, check_list, check_most, check_price, is_numbered, limit
-from frugalboost.costs.paying import by_feature, lists
+from frugalboost.costs.cost import Cost, FeatureTable, check_list, check_most, check_price, has_default_index, limit
+from frugalboost.costs.paying import bags_by_feature, flattened
 
 Floats = NDArray[np.float64]
 
@@ -143,8 +143,8 @@ class Bags(Cost):
         unknown = [b for b in self.prices if b not in members] if hasattr(self.prices, "items") else []
         if unknown:
             raise ValueError(f"Bags: there is no bag {unknown[0]!r} to put a price on.")
-        bags_of = by_feature(self.bags(table))
-        each = lists([bags_of[f] for f in range(table.n)])
+        bags_of = bags_by_feature(self.bags(table))
+        each = flattened([bags_of[f] for f in range(table.n)])
         return (_core.BagPrices(*each, self.bag_prices(table), limit(self.most)),)
 
     def bags(self, table: FeatureTable) -> tuple[tuple[int, ...], ...]:
@@ -169,7 +169,7 @@ class Bags(Cost):
             for bag, features in self.groups.items():
                 members[bag] = sorted({table.place(f, f"Bags: bag {bag!r}") for f in features})
             return members
-        if hasattr(self.groups, "items") and not is_numbered(self.groups):  # a Series by feature name
+        if hasattr(self.groups, "items") and not has_default_index(self.groups):  # a Series by feature name
             for feature, label in self.groups.items():
                 if not _is_missing(label):
                     members.setdefault(label, []).append(table.place(feature, "Bags"))

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from frugalboost import _core
-from frugalboost.costs.paying import Payer, by_feature, lists
+from frugalboost.costs.paying import Payer, bags_by_feature, flattened
 
 Floats = NDArray[np.float64]
 
@@ -55,7 +55,7 @@ class FeatureTable:
             return np.full(self.n, float(default))
         if isinstance(values, int | float | np.number) and not isinstance(values, bool):
             out = np.full(self.n, float(values))
-        elif hasattr(values, "items") and not is_numbered(values):
+        elif hasattr(values, "items") and not has_default_index(values):
             out = np.full(self.n, float(default))
             for feature, value in values.items():
                 out[self.place(feature, where)] = number(value, f"{where}: the price of feature {feature!r}")
@@ -86,7 +86,7 @@ class FeatureTable:
 PRICE_IS = "A price is zero (free), positive, or infinity (never)."
 
 
-def is_numbered(values: Any) -> bool:
+def has_default_index(values: Any) -> bool:
     """A pandas Series whose index just counts is an array; any other is a mapping from names."""
     return not isinstance(values, Mapping) and list(values.keys()) == list(range(len(values)))
 
@@ -154,7 +154,7 @@ class Resolved:
     @cached_property
     def bags_of(self) -> dict[int, list[int]]:
         """The bags of each feature; empty where there are none."""
-        return by_feature(self.bags or ())
+        return bags_by_feature(self.bags or ())
 
     @cached_property
     def overlap(self) -> bool:
@@ -175,10 +175,10 @@ class Resolved:
         n = len(self.start)
         rule: _core.PriceRule
         if self.bags is None:
-            rule = _core.FeaturePrices(np.zeros(n), *lists([]), 1.0, float(number))
+            rule = _core.FeaturePrices(np.zeros(n), *flattened([]), 1.0, float(number))
         else:  # beside the rule that is paid another that counts, by the same prices
             ranks = np.zeros(len(self.bags)) if self.bag_prices is None else self.bag_prices
-            bags_of = lists([self.bags_of[f] for f in range(n)])
+            bags_of = flattened([self.bags_of[f] for f in range(n)])
             rule = _core.BagPrices(*bags_of, ranks, float(number), only_counts=True)
         return replace(self, rules=(*self.rules, rule))
 

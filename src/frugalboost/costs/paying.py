@@ -44,7 +44,7 @@ class Payer:
         return bag
 
 
-def by_feature(bags: Sequence[Sequence[int]]) -> dict[int, list[int]]:
+def bags_by_feature(bags: Sequence[Sequence[int]]) -> dict[int, list[int]]:
     """The bags of each feature, ascending."""
     found: dict[int, list[int]] = {}
     for number, bag in enumerate(bags):
@@ -53,7 +53,7 @@ def by_feature(bags: Sequence[Sequence[int]]) -> dict[int, list[int]]:
     return found
 
 
-def lists(items: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+def flattened(items: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Lists of different lengths as the core wants them: where each begins, and all items one after another."""
     begin = np.concatenate([[0], np.cumsum([len(i) for i in items], dtype=np.int64)]).astype(np.int64)
     return begin, np.array([v for i in items for v in i], dtype=np.int32)

@@ -10,7 +10,7 @@ import numpy as np
 
 from frugalboost import _core
 from frugalboost.costs.cost import Cost, FeatureTable, check_given, check_list, check_price, comparable
-from frugalboost.costs.paying import lists
+from frugalboost.costs.paying import flattened
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,10 +143,10 @@ class Stages(Cost):
         stage_prices = np.array([float(stage.price) for stage in self.stages.values()])
         rule = _core.StagePrices(
             own,
-            *lists([sorted(stages) for stages in needed]),
+            *flattened([sorted(stages) for stages in needed]),
             stage_prices,
-            *lists(waits),
-            *lists(cheaper),
+            *flattened(waits),
+            *flattened(cheaper),
             np.array(factors, dtype=np.float64),
         )
         return (rule,)

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from frugalboost._support.threads import threads_for
 from frugalboost.costs import Cost, Costs
-from frugalboost.estimators import storing
+from frugalboost.estimators import saving
 from frugalboost.estimators.fitted import publish, warn_if_nothing_bought, warn_of_selection
 from frugalboost.estimators.notebook import NotebookMixin
 from frugalboost.estimators.predicting import PredictingMixin
@@ -24,7 +24,7 @@ from frugalboost.selection.final_fit import FitResult
 from frugalboost.selection.fit import fit as fit_task
 from frugalboost.tables.reading import read_table
 from frugalboost.tables.sample import Checksums, Sample
-from frugalboost.tables.sources import Iterated, as_batches
+from frugalboost.tables.sources import IteratedBatches, as_batches
 from frugalboost.tables.targets import check_weights
 from frugalboost.training.params import Params
 from frugalboost.training.task import FitTask
@@ -151,7 +151,9 @@ class GBFSBase(NotebookMixin, PredictingMixin, Selector, BaseEstimator):  # type
         return resolve_loss(self.loss, self._losses)
 
     def _validation_sample(self, X_val: Any, y_val: Any, sample_weight_val: Any) -> Sample | None:
-        in_batches = X_val is not None and y_val is None and isinstance(as_batches(X_val, for_fit=False), Iterated)
+        in_batches = (
+            X_val is not None and y_val is None and isinstance(as_batches(X_val, for_fit=False), IteratedBatches)
+        )
         if (X_val is None) != (y_val is None) and not in_batches:
             raise ValueError("X_val and y_val belong together: give both or neither.")
         if X_val is None:
@@ -192,7 +194,7 @@ class GBFSBase(NotebookMixin, PredictingMixin, Selector, BaseEstimator):  # type
             loss,
             self._outputs,
             self._costs(),
-            Params.of(self),
+            Params.from_estimator(self),
             budget=np.inf if self.budget is None else float(self.budget),
             names=self._names(),
             classes=isinstance(self, ClassifierMixin),
@@ -206,7 +208,7 @@ class GBFSBase(NotebookMixin, PredictingMixin, Selector, BaseEstimator):  # type
                 setattr(copy, name, getattr(self, name))
         return copy
 
-    def _holding(self, result: FitResult, seed: int | None, fitted_on: Checksums | None, **params: Any) -> Self:
+    def _with_model(self, result: FitResult, seed: int | None, fitted_on: Checksums | None, **params: Any) -> Self:
         """A fitted copy that holds a model. ``seed`` decided which rows were set aside."""
         copy = self._like(**params)
         copy._fitted_on = fitted_on
@@ -244,7 +246,7 @@ class GBFSBase(NotebookMixin, PredictingMixin, Selector, BaseEstimator):  # type
         True
         """
         check_is_fitted(self)
-        storing.save(self, path)
+        saving.save(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, loss: Any = None) -> Self:
@@ -269,5 +271,5 @@ class GBFSBase(NotebookMixin, PredictingMixin, Selector, BaseEstimator):  # type
         --------
         See :meth:`save`.
         """
-        estimator: Self = storing.load_as(cls, path, loss=loss)
+        estimator: Self = saving.load_as(cls, path, loss=loss)
         return estimator

@@ -29,7 +29,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from frugalboost._support.progress import Stage, Work
 from frugalboost.estimators.base import GBFSBase, unchanged_on_error
 from frugalboost.estimators.classifier import GBFSClassifier
-from frugalboost.estimators.descriptions import fill_in
+from frugalboost.estimators.docstrings import fill_in
 from frugalboost.estimators.notebook import NotebookMixin
 from frugalboost.estimators.regressor import GBFSRegressor
 from frugalboost.estimators.selector import Selector
@@ -149,9 +149,9 @@ class GBFSCVBase(NotebookMixin, Selector, MetaEstimatorMixin, BaseEstimator):  #
             # Scores are for the user's own targets, and weights without those of classes.
             targets = Sample(None, indexable(y)[0], check_weights(sample_weight, sample.table))
             self._try(template, sample, targets, splits, grid)
-            return self._settle(template, sample)
+            return self._choose(template, sample)
 
-    def _settle(self, template: GBFSBase, sample: Sample) -> Self:
+    def _choose(self, template: GBFSBase, sample: Sample) -> Self:
         """Apply the rule to the results, then fit on all rows."""
         results = self.cv_results_
         self.best_index_ = chosen_index(results, self.rule)
@@ -166,12 +166,12 @@ class GBFSCVBase(NotebookMixin, Selector, MetaEstimatorMixin, BaseEstimator):  #
                 setattr(self, name, value)
         return self
 
-    def _settle_by(self, rule: str, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Self:
+    def _choose_by(self, rule: str, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Self:
         """Another rule for what ``fit`` found on the same rows: only the last fit is made again."""
         with unchanged_on_error(self):
             self.rule = rule
             template = self._template()
-            return self._settle(template, template._checked(X, y, sample_weight)[0])
+            return self._choose(template, template._checked(X, y, sample_weight)[0])
 
     def _template(self) -> GBFSBase:
         if self.estimator is not None and not isinstance(self.estimator, self._kind):
@@ -231,12 +231,12 @@ class GBFSCVBase(NotebookMixin, Selector, MetaEstimatorMixin, BaseEstimator):  #
         scorer = Scorer(check_scoring(template, scoring=self.scoring))
         table = []
         for number, (train, test) in enumerate(splits):
-            held_out = sample.at(test)
+            held_out = sample.take(test)
             shown = replace(targets.targets(test), X=held_out.X)
             rows = []
             for part, depth in enumerate(grid.depths):
                 at_depth = template._like(max_depth=depth)
-                fitter = path_fitter(at_depth, sample.at(train), n_jobs=self.n_jobs)
+                fitter = path_fitter(at_depth, sample.take(train), n_jobs=self.n_jobs)
                 fold = Fold(fitter, held_out, partial(_score, at_depth, scorer, shown))
                 label, depths = f"split {number + 1}/{len(splits)}, fit", len(grid.depths)
                 stage = Stage(Work.CROSS_VALIDATION, label, number * depths + part + 1, len(splits) * depths)
@@ -298,7 +298,7 @@ class GBFSCVBase(NotebookMixin, Selector, MetaEstimatorMixin, BaseEstimator):  #
 
 def _score(template: GBFSBase, scorer: Scorer, held_out: Sample, result: FitResult, **params: Any) -> float:
     """The score on held-out rows of an estimator with these parameters that holds a model."""
-    fitted = template._holding(result, None, None, **params)
+    fitted = template._with_model(result, None, None, **params)
     return scorer(fitted, held_out.X, held_out.y, held_out.weights)
 
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from frugalboost.estimators.above import report_on
+from frugalboost.estimators.lazy import report_on
 from frugalboost.tables.names import feature_names
 
 if TYPE_CHECKING:
-    from frugalboost.estimators.above import Report
+    from frugalboost.estimators.lazy import Report
 
 MOST_ROWS = 20
 

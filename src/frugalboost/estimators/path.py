@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import check_scoring
 from sklearn.utils._param_validation import Interval, validate_params
 
-from frugalboost.estimators.above import plot_path
 from frugalboost.estimators.base import GBFSBase
+from frugalboost.estimators.lazy import plot_path
 from frugalboost.estimators.notebook import html_table
 from frugalboost.estimators.template import make_template, path_fitter
 from frugalboost.selection.final_fit import FitResult
@@ -397,7 +397,7 @@ def _path_of(
     """A path of fitted estimators, without scores."""
     seed = fitter.task.params.validation_seed
     estimators = tuple(
-        template._holding(result, seed, fitted_on, **{parameter: value.item()})
+        template._with_model(result, seed, fitted_on, **{parameter: value.item()})
         for result, value in zip(results, values, strict=True)
     )
     unknown = np.full(len(estimators), np.nan)

@@ -13,7 +13,7 @@ from frugalboost import _core
 from frugalboost._support.threads import threads_for
 from frugalboost.costs import Costs, Resolved, resolve
 from frugalboost.tables import Levels, Table
-from frugalboost.tables.batched import Batched
+from frugalboost.tables.batched import BatchedTable
 from frugalboost.tables.checking import check_X
 from frugalboost.tables.reading import Targets
 from frugalboost.tables.sources import as_batches
@@ -42,7 +42,7 @@ class PredictingMixin:
                 raise ValueError("X has no rows: there is nothing to predict from.")
             return np.concatenate(parts)
         table = check_X(self, X, reset=False)
-        if isinstance(table, Batched):
+        if isinstance(table, BatchedTable):
             raw = np.empty((self._model.ensemble.n_outputs, len(table)))
             for piece, places in table.pieces("predicting"):
                 raw[:, places] = self._raw_of(piece)
@@ -117,7 +117,7 @@ class PredictingMixin:
         """
         check_is_fitted(self)
         threads = threads_for(self.n_jobs)
-        return self._model.path_prices(self._values(X), self._costs(), self.best_iteration_, threads)[0]
+        return self._model.prediction_costs(self._values(X), self._costs(), self.best_iteration_, threads)[0]
 
 
 def _by_rows(raw: Floats) -> Floats:

@@ -14,14 +14,14 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
-from frugalboost._support.parallel import Check, side_by_side
+from frugalboost._support.parallel import Check, run_parallel
 from frugalboost._support.progress import Stage, Work
 from frugalboost.estimators.base import GBFSBase, unchanged_on_error
 from frugalboost.estimators.selector import Selector
 from frugalboost.estimators.template import make_template, path_fitter
-from frugalboost.selection.bills import Bill, is_affordable
 from frugalboost.selection.folds import in_order
 from frugalboost.selection.path import PathFitter, check_mus, mu_grid
+from frugalboost.selection.purchase_order import PurchaseOrder, is_affordable
 from frugalboost.training.boosting import boost
 from frugalboost.training.task import FitTask
 
@@ -185,7 +185,7 @@ class StabilitySelection(Selector, MetaEstimatorMixin, BaseEstimator):  # type: 
         self.mus_ = mu_grid(fitter.mu_max, self.n_mus, self.eps) if self.mus is None else check_mus(self.mus)
         halves = self._halves(task)
         works = [partial(_path_on, task, places, self.mus_, most) for places in halves]
-        found = side_by_side(works, fitter.threads, bool(self.verbose), Stage(Work.SUBSAMPLES))
+        found = run_parallel(works, fitter.threads, bool(self.verbose), Stage(Work.SUBSAMPLES))
         chosen, owned = (np.array(part) for part in zip(*found, strict=True))
         self.bags_ = bags
         self.frequencies_ = chosen.mean(axis=0)
@@ -218,7 +218,7 @@ class StabilitySelection(Selector, MetaEstimatorMixin, BaseEstimator):  # type: 
         if np.isinf(task.budget):
             return stable
         order = np.lexsort((task.costs.start, -self.frequency_))
-        affordable = Bill.in_order(task, order[stable[order]]).order
+        affordable = PurchaseOrder.in_order(task, order[stable[order]]).order
         if len(affordable) < stable.sum():
             warnings.warn(
                 f"{int(stable.sum())} features are stable, but only {len(affordable)} of them, the most frequent, "
@@ -251,7 +251,7 @@ def _path_on(
     task: FitTask, places: NDArray[np.int64], mus: Floats, most: int, check: Check | None, threads: int
 ) -> tuple[Flags, Flags]:
     """Which features, and which bags, are bought on some rows down to each mu, the first `most` of all."""
-    part = replace(task, train=task.train.at(places), bins=task.binned.take(None, places, threads), validation=None)
+    part = replace(task, train=task.train.take(places), bins=task.binned.take(None, places, threads), validation=None)
     bought = _LimitedPurchases(task, most)
     chosen = np.zeros((len(mus), len(task.costs.start)), dtype=bool)
     owned = np.zeros((len(mus), len(task.costs.bags or ())), dtype=bool)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frugalboost.export.served import Bools, Floats, Served, serve
+from frugalboost.export.served import Bools, Floats, ServedModel, serve
 
 MOST_ROWS = 2**30  # LightGBM counts rows in 32 bits
 CATEGORICAL, DEFAULT_LEFT, MISSING_IS_NAN = 1, 2, 8  # bits of a decision's type
@@ -95,7 +95,7 @@ def to_lightgbm(model: Any, *, features: str = "selected") -> str:
 # ----------------------------------------------------------------------------------------------- header
 
 
-def _objective(served: Served) -> dict[str, str]:
+def _objective(served: ServedModel) -> dict[str, str]:
     """The objective that has our link; none where several outputs stay as they are."""
     outputs = served.trees.n_outputs
     if served.link == "identity" and outputs > 1:
@@ -124,7 +124,7 @@ def _allowed(names: Iterable[str]) -> list[str]:
     return allowed
 
 
-def _infos(served: Served) -> list[str]:
+def _infos(served: ServedModel) -> list[str]:
     """What values a column has: its levels, or the range of its thresholds, since the data is not known any more."""
     trees = served.trees
     infos = []
@@ -140,7 +140,7 @@ def _infos(served: Served) -> list[str]:
     return infos
 
 
-def _pandas_categories(served: Served) -> str:
+def _pandas_categories(served: ServedModel) -> str:
     """The levels, with which LightGBM reads columns of type category in a data frame."""
     levels = [list(served.levels[place]) for place in sorted(served.levels)]
     if all(isinstance(value, str | bool | int | float) for values in levels for value in values):
@@ -196,7 +196,7 @@ class Tree:
         return "".join(f"{key}={value}\n" for key, value in lines.items()) + "\n\n"
 
 
-def _trees(served: Served) -> list[Tree]:
+def _trees(served: ServedModel) -> list[Tree]:
     """All trees; the first of each output has its start value in it, as LightGBM does it itself."""
     start = served.trees.start
     if not served.n_trees:
@@ -213,7 +213,7 @@ def _constant(value: float) -> Tree:
     return Tree(whole, none, none, whole, whole, whole, none, none, whole, one * value, one, one.astype(np.int64), [])
 
 
-def _tree(served: Served, nodes: slice, start: float) -> Tree:
+def _tree(served: ServedModel, nodes: slice, start: float) -> Tree:
     trees = served.trees
     split = trees.feature[nodes] >= 0
     leaf = ~split

@@ -23,7 +23,7 @@ Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Served:
+class ServedModel:
     """A model as it will be served. Trees end at the best iteration, and count features by their place in ``names``."""
 
     names: tuple[str, ...]  # columns of the table that is served, in order
@@ -57,13 +57,13 @@ class Served:
         return left
 
 
-def serve(model: Any, features: str) -> Served:
+def serve(model: Any, features: str) -> ServedModel:
     """Return what is to be exported of a fitted model; raises where it is not one."""
     fitted = _fitted(model)
     columns = _columns(fitted, features)
     names = feature_names(fitted)
     place = {int(column): i for i, column in enumerate(columns)}
-    return Served(
+    return ServedModel(
         names=tuple(names[j] for j in columns),
         trees=_cut(fitted._model.ensemble, fitted.best_iteration_, place),
         link=link_of(fitted._loss, fitted._model.ensemble.n_outputs),

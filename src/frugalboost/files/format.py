@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frugalboost.files import whole_file
+from frugalboost.files import atomic_file
 
 FORMAT = "frugalboost"
 FORMAT_VERSION = 2  # 2: categorical features
@@ -74,7 +74,7 @@ def write(path: str | os.PathLike[str], description: dict[str, Any], arrays: Arr
     }
     head = json.dumps(header, sort_keys=True).encode()
     head += b" " * (-len(head) % 8)
-    whole_file.replace(path, struct.pack("<Q", len(head)) + head + body)
+    atomic_file.write(path, struct.pack("<Q", len(head)) + head + body)
 
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:

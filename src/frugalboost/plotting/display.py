@@ -120,11 +120,11 @@ def shown_names(names: Sequence[str]) -> list[str]:
     for group in (names for names in alike.values() if len(names) > 1):
         # What sets them apart was cut away: show them from there on.
         begin = next((i for i, letters in enumerate(zip(*group, strict=False)) if len(set(letters)) > 1), half)
-        cut |= {n: f"{n[:8]}…{ended(n[begin:], MOST_LETTERS - 9)}" for n in group}
+        cut |= {n: f"{n[:8]}…{truncated(n[begin:], MOST_LETTERS - 9)}" for n in group}
     return [cut[name].replace("$", r"\$") for name in whole]
 
 
-def ended(text: str, most: int) -> str:
+def truncated(text: str, most: int) -> str:
     """A text cut to so many letters."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 

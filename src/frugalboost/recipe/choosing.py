@@ -151,7 +151,7 @@ def sampled(rows: Sample, task: Task, settings: Settings) -> Sample:
         return rows
     classes = rows.y if task.is_classification and stratifiable(rows.y, wanted / n) else None
     taken, _ = train_test_split(np.arange(n), train_size=wanted, stratify=classes, random_state=settings.seed)
-    return rows.at(np.sort(taken))
+    return rows.take(np.sort(taken))
 
 
 def fitted_on_all(choice: Choice, rows: Sample, settings: Settings) -> Choice:
@@ -210,7 +210,7 @@ def retry_with_paired_rule(search: GBFSCVBase, rows: Sample) -> None:
     """Where "1se" buys nothing since splits differ much: judge by differences, split by split."""
     results = search.cv_results_
     if results["mean_n_features"][chosen_index(results, Rule.PAIRED.value)]:
-        search._settle_by(Rule.PAIRED.value, rows.X, rows.y, rows.weights)
+        search._choose_by(Rule.PAIRED.value, rows.X, rows.y, rows.weights)
 
 
 def stratifiable(y: Any, share: float) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frugalboost.recipe.files import LIBSVM_TARGET, Loaded
+from frugalboost.recipe.files import LIBSVM_TARGET, LoadedTable
 from frugalboost.recipe.options import SILENT, Messages, Option
 from frugalboost.recipe.problems import Problem, listed, unknown
 from frugalboost.report.facts import Notice, NoticeKind, counts_rows
@@ -40,7 +40,7 @@ class Roles:
     weight: str | None = None
     ids: Sequence[str] = ()
 
-    def check(self, loaded: Loaded) -> None:
+    def check(self, loaded: LoadedTable) -> None:
         """Raise Problem for a column that is not there, or has two roles."""
         roles = [n for n in (self.target, self.weight, *self.ids) if n is not None]
         for name in roles:
@@ -51,7 +51,7 @@ class Roles:
             raise Problem(f"Column {twice!r} can't be two of target, weight and id.")
 
 
-def divided(loaded: Loaded, roles: Roles, messages: Messages = SILENT) -> Columns:
+def split_columns(loaded: LoadedTable, roles: Roles, messages: Messages = SILENT) -> Columns:
     """Cut a table into its parts, for a fit.
 
     Parameters
@@ -88,7 +88,7 @@ def divided(loaded: Loaded, roles: Roles, messages: Messages = SILENT) -> Column
     return Columns(X, y, weights, list(X.columns), [*remarks, *notices], dropped)
 
 
-def with_target(loaded: Loaded, target: str) -> tuple[Any, int]:
+def with_target(loaded: LoadedTable, target: str) -> tuple[Any, int]:
     """Only rows that have a target, and how many have none."""
     column = loaded.columns.column(target)
     known = column.is_valid() if column.null_count else None
@@ -266,7 +266,7 @@ def kinds_of_frame(frame: Any) -> Kinds:
     return {str(n): None if own is None else own.tolist() for n, own in levels.items()}
 
 
-def as_fitted(loaded: Loaded, kinds: Kinds) -> Any:
+def as_fitted(loaded: LoadedTable, kinds: Kinds) -> Any:
     """The columns of another table as they were in fit.
 
     Parameters

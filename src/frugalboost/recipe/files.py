@@ -26,11 +26,11 @@ STANDARD_INPUT = "standard input"  # how it is called in sentences
 NULLS = ["", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "#N/A", "?", "-nan", "<NA>"]
 BLOCK = 64 * 2**20  # bytes; a row must fit into one
 DELIMITERS = (",", ";", "\t", "|")
-PACKED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
+COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 
 
 @dataclass(frozen=True)
-class Loaded:
+class LoadedTable:
     """A table as it was read."""
 
     source: str  # how it is called in sentences
@@ -86,8 +86,8 @@ def load_table(
     header: bool = True,
     only: Sequence[str] | None = None,
     texts: Sequence[str] = (),
-    like: Loaded | None = None,
-) -> Loaded:
+    like: LoadedTable | None = None,
+) -> LoadedTable:
     r"""Read a table.
 
     Parameters
@@ -122,7 +122,7 @@ def load_table(
     >>> load_table(path).names
     ['age', 'sex']
     """
-    if not is_place(place):
+    if not is_path(place):
         return from_frame(place, what, only)
     place = fspath(place)
     if place == "-":
@@ -132,7 +132,7 @@ def load_table(
         return read_libsvm(existing_file(place), None if like is None else like.names)
     if kind in (FileKind.COMMAS, FileKind.TABS):
         dialect = Dialect(kind.value, header, tuple(texts))
-        return read_text(unpacked(existing_file(place)), Path(place).name, dialect, only)
+        return read_text(decompressed(existing_file(place)), Path(place).name, dialect, only)
     read = read_parquet if kind is FileKind.PARQUET else read_feather
     return read(place, only)
 
@@ -140,7 +140,7 @@ def load_table(
 def kind_of(place: str) -> FileKind:
     """What is in a file, by its ending."""
     name = place.lower()
-    for ending in PACKED:
+    for ending in COMPRESSED:
         name = name.removesuffix(ending)
     if Path(place).is_dir():
         return FileKind.PARQUET
@@ -152,14 +152,14 @@ def kind_of(place: str) -> FileKind:
     return ENDINGS[suffix]
 
 
-def is_place(table: Any) -> bool:
+def is_path(table: Any) -> bool:
     """Whether a table is given by the place of its file."""
     return isinstance(table, str | PathLike)
 
 
 def is_libsvm(table: Any) -> bool:
     """Whether a table is a LIBSVM file."""
-    return is_place(table) and fspath(table) != "-" and kind_of(fspath(table)) is FileKind.LIBSVM
+    return is_path(table) and fspath(table) != "-" and kind_of(fspath(table)) is FileKind.LIBSVM
 
 
 def existing_file(place: str) -> Path:
@@ -179,14 +179,14 @@ def existing_file(place: str) -> Path:
     raise Problem(f"There is no file {place!r}: the folder {str(folder)!r} is not there either.")
 
 
-def unpacked(path: Path) -> bytes:
+def decompressed(path: Path) -> bytes:
     """The bytes of a file that may be compressed."""
     pyarrow = arrow()
     try:
-        if path.suffix.lower() not in PACKED:
+        if path.suffix.lower() not in COMPRESSED:
             return path.read_bytes()
         # Opened here, since Arrow takes no names that are not UTF-8.
-        with path.open("rb") as file, pyarrow.CompressedInputStream(file, PACKED[path.suffix.lower()]) as stream:
+        with path.open("rb") as file, pyarrow.CompressedInputStream(file, COMPRESSED[path.suffix.lower()]) as stream:
             content: bytes = stream.read()
             return content
     except (OSError, pyarrow.ArrowException) as error:
@@ -226,7 +226,7 @@ class Dialect:
     point: str = "."
 
 
-def read_text(content: bytes, source: str, dialect: Dialect, only: Sequence[str] | None) -> Loaded:
+def read_text(content: bytes, source: str, dialect: Dialect, only: Sequence[str] | None) -> LoadedTable:
     """CSV in any of its dialects; which one, is seen from the first lines."""
     content, remarks = in_utf8(content, source)
     first = content.split(b"\n", 1)[0].decode("utf-8")
@@ -243,8 +243,8 @@ def read_text(content: bytes, source: str, dialect: Dialect, only: Sequence[str]
     if dialect.header and all(re.fullmatch(r"\s*[-+]?[\d.]+([eE][-+]?\d+)?\s*", n) for n in names):
         words = f"The first line of {source} holds only numbers and was taken for names: is "
         remarks.append(Sentence(words, Option("header", False), " missing?"))
-    loaded = Loaded(source, names, table.rename_columns(names), remarks=remarks, unnamed=unnamed)
-    return loaded if only is None else chosen(loaded, only)
+    loaded = LoadedTable(source, names, table.rename_columns(names), remarks=remarks, unnamed=unnamed)
+    return loaded if only is None else with_columns(loaded, only)
 
 
 def in_utf8(content: bytes, source: str) -> tuple[bytes, list[str | Sentence]]:
@@ -329,7 +329,7 @@ def checked_names(names: Sequence[str], source: str) -> tuple[list[str], frozens
     return found, frozenset(new for new, given in zip(found, names, strict=True) if not given.strip())
 
 
-def chosen(loaded: Loaded, only: Sequence[str]) -> Loaded:
+def with_columns(loaded: LoadedTable, only: Sequence[str]) -> LoadedTable:
     """Only some columns."""
     for name in only:
         if name not in loaded.names:
@@ -340,7 +340,7 @@ def chosen(loaded: Loaded, only: Sequence[str]) -> Loaded:
 # ------------------------------------------------------------------------------------------- data frames
 
 
-def from_frame(table: Any, what: str, only: Sequence[str] | None) -> Loaded:
+def from_frame(table: Any, what: str, only: Sequence[str] | None) -> LoadedTable:
     """A data frame of any library. The index of pandas is no column."""
     pyarrow = arrow()
     frame = as_frame(table, what)
@@ -357,14 +357,14 @@ def from_frame(table: Any, what: str, only: Sequence[str] | None) -> Loaded:
     except (pyarrow.ArrowException, TypeError, ValueError) as error:
         raise Problem(f"{what} can't be read: {first_line(error)} Leave the column out, or change its type.") from None
     names = [str(n) for n in frame.columns]
-    loaded = Loaded(what, names, columns.rename_columns(names), origin=f"data frame ({library})")
-    return loaded if only is None else chosen(loaded, only)
+    loaded = LoadedTable(what, names, columns.rename_columns(names), origin=f"data frame ({library})")
+    return loaded if only is None else with_columns(loaded, only)
 
 
 # ------------------------------------------------------------------------------------------- other kinds
 
 
-def read_parquet(place: str, only: Sequence[str] | None) -> Loaded:
+def read_parquet(place: str, only: Sequence[str] | None) -> LoadedTable:
     """A file, a folder or a pattern."""
     arrow()
     found: Any = place
@@ -375,23 +375,23 @@ def read_parquet(place: str, only: Sequence[str] | None) -> Loaded:
     elif not Path(place).is_dir():
         existing_file(place)
     source = Path(place).name or repr(place)
-    loaded: Loaded = readable(
+    loaded: LoadedTable = read_or_explain(
         source, lambda: columns_of(source, ArrowBatches(_dataset(found), None, None, False), only)
     )
     return loaded
 
 
-def columns_of(source: str, batches: Any, only: Sequence[str] | None) -> Loaded:
+def columns_of(source: str, batches: Any, only: Sequence[str] | None) -> LoadedTable:
     """All columns of files, or some."""
     names = [str(n) for n in batches.names]
     for name in only or ():
         if name not in names:
             raise unknown("column", name, names, source)
     wanted = names if only is None else list(only)
-    return Loaded(source, wanted, batches._dataset.to_table(columns=wanted))
+    return LoadedTable(source, wanted, batches._dataset.to_table(columns=wanted))
 
 
-def read_feather(place: str, only: Sequence[str] | None) -> Loaded:
+def read_feather(place: str, only: Sequence[str] | None) -> LoadedTable:
     """Arrow files and streams."""
     path = existing_file(place)
     pyarrow = arrow()
@@ -404,15 +404,15 @@ def read_feather(place: str, only: Sequence[str] | None) -> Loaded:
                 file.seek(0)
                 return pyarrow.ipc.open_stream(file).read_all()
 
-    table = readable(path.name, read)
+    table = read_or_explain(path.name, read)
     index = [c for c in (table.schema.pandas_metadata or {}).get("index_columns", []) if isinstance(c, str)]
     names, unnamed = checked_names([str(n) for n in table.column_names], path.name)
     table = table.rename_columns(names).drop_columns(index)
-    loaded = Loaded(path.name, [n for n in names if n not in index], table, unnamed=unnamed)
-    return loaded if only is None else chosen(loaded, only)
+    loaded = LoadedTable(path.name, [n for n in names if n not in index], table, unnamed=unnamed)
+    return loaded if only is None else with_columns(loaded, only)
 
 
-def readable(source: str, read: Callable[[], Any]) -> Any:
+def read_or_explain(source: str, read: Callable[[], Any]) -> Any:
     """What was read; what goes wrong in a file is told in one sentence."""
     import pyarrow
 
@@ -424,7 +424,7 @@ def readable(source: str, read: Callable[[], Any]) -> Any:
         raise Problem(f"{source} can't be read: {reason_of(error)}") from None
 
 
-def read_libsvm(path: Path, known: Sequence[str] | None) -> Loaded:
+def read_libsvm(path: Path, known: Sequence[str] | None) -> LoadedTable:
     """Lines of a label and pairs of column and value; columns are called by their numbers.
 
     Columns that no row mentions are zero everywhere and left out: a few lines may speak of column 1,000,000,000.
@@ -451,10 +451,12 @@ def read_libsvm(path: Path, known: Sequence[str] | None) -> Loaded:
         raise Problem(f"{path.name} has no columns: no row mentions any.")
     whole = np.round(y).astype(np.int64) if (np.abs(y) < 2**53).all() else y
     target = whole if (whole == y).all() else y
-    return Loaded(path.name, list(known), at_columns(X, mentioned, known, path.name), target=target, remarks=remarks)
+    return LoadedTable(
+        path.name, list(known), aligned_columns(X, mentioned, known, path.name), target=target, remarks=remarks
+    )
 
 
-def at_columns(X: Any, mentioned: Any, known: Sequence[str], source: str) -> Any:
+def aligned_columns(X: Any, mentioned: Any, known: Sequence[str], source: str) -> Any:
     """The columns that are known, in their order; those that were not mentioned in the first file are not looked at."""
     numbers = np.array([int(n) for n in known], dtype=np.int64)
     first, last = int(numbers[0]) and 1, int(numbers[-1])  # who counts from 1 has no column 0
@@ -469,7 +471,7 @@ def at_columns(X: Any, mentioned: Any, known: Sequence[str], source: str) -> Any
 
 def libsvm_fault(path: Path) -> str | None:
     """What is wrong in the first line that can't be read, where it is one of the usual things."""
-    for number, line in enumerate(unpacked(path).splitlines(), start=1):
+    for number, line in enumerate(decompressed(path).splitlines(), start=1):
         last = -1
         for pair in line.partition(b"#")[0].split()[1:]:
             name, colon, value = pair.partition(b":")

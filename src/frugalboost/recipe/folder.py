@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from frugalboost.estimators.base import GBFSBase
-from frugalboost.files import whole_file
-from frugalboost.files.whole_folder import is_left_over, tidy, whole_folder
+from frugalboost.files import atomic_file
+from frugalboost.files.atomic_folder import atomic_folder, is_left_over, remove_stale
 from frugalboost.recipe.options import Option
 from frugalboost.recipe.problems import OUT, Problem, writing
 from frugalboost.report import Report
@@ -24,14 +24,14 @@ SELECTED, PATH, MODEL, REPORT, RUN = "selected.csv", "path.csv", "model.frugal",
 OWN = (SELECTED, PATH, MODEL, REPORT, RUN)  # the last one makes a run of a folder
 
 
-def ready(place: str | os.PathLike[str]) -> Path:
+def check_folder(place: str | os.PathLike[str]) -> Path:
     """A place for a folder: a new one, an empty one, or one that an earlier run made. Nothing is made yet."""
     folder = Path(place).expanduser()
     with writing(folder):
-        tidy(folder, OWN)
+        remove_stale(folder, OWN)
         if folder.exists() and not folder.is_dir():
             raise Problem(f"{str(folder)!r} is a file; ", Option("out"), " must name a folder.")
-        if folder.is_dir() and not holds_a_run(folder) and not is_free(folder):
+        if folder.is_dir() and not holds_a_run(folder) and not is_empty_or_unfinished(folder):
             words = f"The folder {str(folder)!r} holds other things than a run. Name another one with "
             raise Problem(words, OUT, ".")
         nearest = next(p for p in (folder, *folder.absolute().parents) if p.exists())
@@ -48,7 +48,7 @@ def holds_a_run(folder: Path) -> bool:
     return (folder / RUN).is_file()
 
 
-def is_free(folder: Path) -> bool:
+def is_empty_or_unfinished(folder: Path) -> bool:
     """Whether a folder is empty, or holds nothing but what an unfinished run of an earlier version left there."""
     found = [p.name for p in folder.iterdir()]
     unfinished = [name for name in found if name == SELECTED or is_left_over(name, OWN)]
@@ -69,18 +69,18 @@ def write(folder: Path, contents: Contents, model: GBFSBase) -> None:
     """
     report = Report(contents)
     texts = {
-        SELECTED: csv_text(*selected(contents)),
+        SELECTED: csv_text(*selected_rows(contents)),
         PATH: csv_text(*path(contents)),
         REPORT: report.html(),
         RUN: report.to_json(),
     }
-    with writing(folder), whole_folder(folder, OWN) as part:
+    with writing(folder), atomic_folder(folder, OWN) as part:
         model.save(part / MODEL)
         for name, text in texts.items():
-            whole_file.replace(part / name, in_bytes(text))
+            atomic_file.write(part / name, as_bytes(text))
 
 
-def in_bytes(text: str) -> bytes:
+def as_bytes(text: str) -> bytes:
     """UTF-8; bytes of file names that are not UTF-8 stand there by number, so that what is read again is UTF-8."""
     return text.encode("utf-8", "backslashreplace")
 
@@ -94,7 +94,7 @@ def replace(place: str | os.PathLike[str], text: str, inputs: Sequence[str | os.
                 raise Problem(Option("out"), f" names {str(path)!r}, which is read here. Name another file.")
         if path.is_dir():
             raise IsADirectoryError(errno.EISDIR, "", str(path))
-        whole_file.replace(path, in_bytes(text))
+        atomic_file.write(path, as_bytes(text))
 
 
 def csv_text(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
@@ -114,7 +114,7 @@ def rounded(value: float | None) -> float | None:
     return None if value is None else float(f"{value:.6g}")
 
 
-def selected(contents: Contents) -> Rows:
+def selected_rows(contents: Contents) -> Rows:
     """The chosen features in order of purchase."""
     names = contents["names"]
     heads = ["order", "feature", "kind", "price", "gain_percent", "tree", "error_so_far", "test_error_so_far"]

@@ -46,19 +46,19 @@ class Option:
 
 
 Spelling = Callable[[Option], str]
-OTHERWISE_IN_PYTHON = {"out": "folder"}  # of Selection.save
+PYTHON_NAMES = {"out": "folder"}  # of Selection.save
 
 
-def in_python(option: Option) -> str:
+def python_spelling(option: Option) -> str:
     """Spell an option as an argument.
 
     Examples
     --------
-    >>> from frugalboost.recipe.options import Option, in_python
-    >>> in_python(Option("k")), in_python(Option("task", "regression"))
+    >>> from frugalboost.recipe.options import Option, python_spelling
+    >>> python_spelling(Option("k")), python_spelling(Option("task", "regression"))
     ('k', "task='regression'")
     """
-    name = OTHERWISE_IN_PYTHON.get(option.name, option.name)
+    name = PYTHON_NAMES.get(option.name, option.name)
     if option.value is None:
         return name
     return f"the argument {name}" if option.value is ... else f"{name}={option.value!r}"
@@ -85,7 +85,7 @@ class Sentence:
         return "".join(spelling(part) if isinstance(part, Option) else part for part in self.parts)
 
     def __str__(self) -> str:
-        return self.spelled(in_python)
+        return self.spelled(python_spelling)
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Messages:
     """Where sentences beside the result go, and how options are spelled in them."""
 
     show: Callable[[str], None]
-    spelling: Spelling = in_python
+    spelling: Spelling = python_spelling
 
     def spelled(self, words: str | Sentence) -> str:
         """The text as the user is to read it."""

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 
-from frugalboost.estimators.storing import load
+from frugalboost.estimators.saving import load
 from frugalboost.recipe.columns import as_fitted, kinds_of_model
-from frugalboost.recipe.files import Loaded, existing_file, is_libsvm, load_table
+from frugalboost.recipe.files import LoadedTable, existing_file, is_libsvm, load_table
 from frugalboost.recipe.folder import MODEL, csv_text
 from frugalboost.recipe.options import Option
 from frugalboost.recipe.problems import Problem
@@ -86,7 +86,7 @@ def rows_for(fitted: Any, table: Any, ids: Sequence[str], header: bool) -> tuple
 
 def libsvm_rows(table: Any, names: Sequence[str]) -> Any:
     """A sparse matrix of these columns."""
-    return load_table(table, like=Loaded("", list(names), None)).columns
+    return load_table(table, like=LoadedTable("", list(names), None)).columns
 
 
 def constant_rows(fitted: Any, n: int) -> Any:

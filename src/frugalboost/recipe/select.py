@@ -14,8 +14,16 @@ from sklearn.metrics import get_scorer_names
 
 from frugalboost.estimators.fitted import NothingBoughtWarning
 from frugalboost.recipe.choosing import Settings, check_word, choose, sample_size
-from frugalboost.recipe.columns import Columns, Roles, as_fitted, divided, kinds_of_frame, target_values, weights_of
-from frugalboost.recipe.files import LIBSVM_TARGET, Loaded, is_place, load_table
+from frugalboost.recipe.columns import (
+    Columns,
+    Roles,
+    as_fitted,
+    kinds_of_frame,
+    split_columns,
+    target_values,
+    weights_of,
+)
+from frugalboost.recipe.files import LIBSVM_TARGET, LoadedTable, is_path, load_table
 from frugalboost.recipe.options import SILENT, Messages, Option, Sentence, TaskKind
 from frugalboost.recipe.pricing import costs_of
 from frugalboost.recipe.problems import Problem, unknown
@@ -195,7 +203,7 @@ def python_call(given: Mapping[str, Any]) -> dict[str, str]:
         unchanged = type(value) is type(default) and value == default
         if unchanged or name in ("threads", "verbose"):  # which change no result
             continue
-        if name in ("table", "test") and not is_place(value):
+        if name in ("table", "test") and not is_path(value):
             text = name  # a data frame
         else:
             text = repr(os.fspath(value) if isinstance(value, os.PathLike) else value)
@@ -220,7 +228,7 @@ def run(request: Request, messages: Messages = SILENT) -> Selection:
     """
     request.check()
     loaded = load_table(request.table, header=request.header)
-    columns = divided(loaded, Roles(request.target, request.weight, request.ids), messages)
+    columns = split_columns(loaded, Roles(request.target, request.weight, request.ids), messages)
     target = LIBSVM_TARGET if loaded.is_sparse else str(request.target)
     if len(columns.y) < FEWEST_ROWS:
         raise Problem(f"{loaded.source} has {len(columns.y)} rows; at least {FEWEST_ROWS} are needed to choose by.")
@@ -250,7 +258,7 @@ def run(request: Request, messages: Messages = SILENT) -> Selection:
     )
     for notice in contents["notices"][len(columns.notices) :]:
         messages.say(notice["text"])
-    place = os.fspath(request.table) if is_place(request.table) else None
+    place = os.fspath(request.table) if is_path(request.table) else None
     return Selection(contents, model, Source(place, columns.names, loaded.is_sparse, request.header))
 
 
@@ -277,7 +285,7 @@ def check_scoring_name(task: Task, y: Any) -> None:
 
 
 def test_rows(
-    request: Request, first: Loaded, columns: Columns, task: Task
+    request: Request, first: LoadedTable, columns: Columns, task: Task
 ) -> tuple[Sample | None, list[Notice], dict[str, str]]:
     """Rows of the test table, as those of the table are; what to look at, and what the report says about them."""
     if request.test is None:
@@ -297,15 +305,15 @@ def test_rows(
         words = f"{loaded.source} has rows of one class only, so ROC AUC can't be had there ("
         raise Problem(words, Option("scoring"), ").")
     notices = [] if loaded.is_sparse else same_rows(columns.X, rows.X, loaded.source)
-    where = os.fspath(request.test) if is_place(request.test) else loaded.origin
+    where = os.fspath(request.test) if is_path(request.test) else loaded.origin
     return rows, notices, {"test_rows": f"{rows.X.shape[0]:,} in {where}"}
 
 
-def dense_test_rows(request: Request, loaded: Loaded, kinds: Any) -> Sample:
+def dense_test_rows(request: Request, loaded: LoadedTable, kinds: Any) -> Sample:
     """Rows of a test table that have a target."""
     target = str(request.target)
     Roles(target, request.weight).check(loaded)
-    kept = Loaded(loaded.source, loaded.names, loaded.columns.filter(loaded.columns.column(target).is_valid()))
+    kept = LoadedTable(loaded.source, loaded.names, loaded.columns.filter(loaded.columns.column(target).is_valid()))
     if not kept.n_rows:
         raise Problem(f"{loaded.source} has no rows with a value of {target!r}.")
     weights = None if request.weight is None else weights_of(kept.columns, request.weight)
@@ -340,7 +348,7 @@ def row_keys(frame: Any) -> Any:
     return pd.util.hash_pandas_object(pd.DataFrame(alike), index=False)
 
 
-def about(request: Request, loaded: Loaded, target: str) -> dict[str, Any]:
+def about(request: Request, loaded: LoadedTable, target: str) -> dict[str, Any]:
     """Where the data came from, for the report."""
     found: dict[str, Any] = {"source": loaded.origin or loaded.source, "target": target}
     if request.weight:

@@ -213,7 +213,7 @@ class Selection:
         >>> sorted(os.listdir(folder))
         ['model.frugal', 'path.csv', 'report.html', 'run.json', 'selected.csv']
         """
-        self._write(folders.ready(folder))
+        self._write(folders.check_folder(folder))
 
     def _write(self, folder: Path) -> None:
         """Write into a folder that was found ready before."""

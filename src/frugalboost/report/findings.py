@@ -15,7 +15,7 @@ from frugalboost.estimators.cross_validation import GBFSCVBase
 from frugalboost.estimators.fitted import NothingBoughtWarning
 from frugalboost.estimators.path import gbfs_path
 from frugalboost.report.measure import Measure
-from frugalboost.report.steps import Judge, Step, constant_score, steps_of
+from frugalboost.report.steps import HeldOutScorer, Step, constant_score, steps_of
 from frugalboost.tables.sample import Sample
 
 
@@ -74,19 +74,19 @@ def examine(search: GBFSCVBase, rows: Sample, test: Sample | None = None, choice
     Findings
         The path, the choice, and errors with the features so far.
     """
-    judge = Judge(search.estimator_, search.scoring, test)
+    scorer = HeldOutScorer(search.estimator_, search.scoring, test)
     choice = choice or chosen_by_rule(search)
     with warnings.catch_warnings():  # the first models of a path buy nothing
         warnings.simplefilter("ignore", NothingBoughtWarning)
-        points = list(_points(search, rows, judge))
-        steps = steps_of(search, choice.model, rows, judge, choice.mu_given)
+        points = list(_points(search, rows, scorer))
+        steps = steps_of(search, choice.model, rows, scorer, choice.mu_given)
     return Findings(
         parameter=_parameter(search),
         points=points,
         choice=choice,
         steps=steps,
         measure=Measure(search.scoring_),
-        test_score=judge(choice.model),
+        test_score=scorer(choice.model),
         constant_score=constant_score(search, rows),
         n_splits=search.n_splits_,
     )
@@ -137,7 +137,7 @@ def _best_of_each(search: GBFSCVBase) -> list[tuple[float, int]]:
     return list(best.items())
 
 
-def _points(search: GBFSCVBase, rows: Sample, judge: Judge) -> Iterator[Point]:
+def _points(search: GBFSCVBase, rows: Sample, scorer: HeldOutScorer) -> Iterator[Point]:
     results, name = search.cv_results_, _parameter(search)
     best = _best_of_each(search)
     models = _models(search, rows, [results["params"][i] for _, i in best], name)
@@ -148,7 +148,7 @@ def _points(search: GBFSCVBase, rows: Sample, judge: Judge) -> Iterator[Point]:
             spread=float(results["se_test_score"][i]),
             mean_features=float(results["mean_n_features"][i]),
             model=model,
-            test_score=judge(model),
+            test_score=scorer(model),
         )
 
 

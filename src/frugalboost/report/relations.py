@@ -57,7 +57,7 @@ def correlations(ranks: Ranks, columns: Sequence[int]) -> Floats:
     return matrix
 
 
-def stood_for(ranks: Ranks, chosen: Sequence[int], others: Sequence[int]) -> dict[int, list[tuple[int, float]]]:
+def most_correlated(ranks: Ranks, chosen: Sequence[int], others: Sequence[int]) -> dict[int, list[tuple[int, float]]]:
     """For each chosen column those others that it is most alike, strongest first."""
     own = ranks.of(chosen)
     found: dict[int, list[tuple[int, float]]] = {c: [] for c in chosen}
@@ -81,5 +81,5 @@ def relations_of(table: Table, chosen: Sequence[int]) -> dict[str, Any]:
     return {
         "columns": own,
         "correlation": np.round(correlations(ranks, own), 3).tolist(),
-        "stands_for": stood_for(ranks, own, others),
+        "stands_for": most_correlated(ranks, own, others),
     }

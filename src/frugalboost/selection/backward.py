@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from frugalboost.costs import Resolved
 from frugalboost.losses import has_values
-from frugalboost.selection.bills import Bill, prices_paid
 from frugalboost.selection.final_fit import FitResult, fit_on, refit_scores
 from frugalboost.selection.importance import HeldOutImportance
-from frugalboost.training.boosting import Observer, boost, priced
+from frugalboost.selection.purchase_order import PurchaseOrder, prices_paid
+from frugalboost.training.boosting import Observer, boost, with_prediction_costs
 from frugalboost.training.model import Model
 from frugalboost.training.task import FitTask
 
@@ -29,8 +29,8 @@ Columns = NDArray[np.int64]
 Listener = Callable[[int], None]
 
 SHARE_SOLD = 0.2  # of what is owned, at once, while much is owned
-PLENTY = 5  # times as many are bought as are wanted
-FEW = 20  # from here on one at a time
+BUY_FACTOR = 5  # times as many are bought as are wanted
+ONE_AT_A_TIME = 20  # from here on one at a time
 
 
 class OwnedBags:
@@ -97,22 +97,22 @@ class BackwardElimination:
         self.loss: list[float] = []
         self.sold: list[list[int]] = []
 
-    def down_to(self, number: int, task: FitTask) -> Bill:
+    def down_to(self, number: int, task: FitTask) -> PurchaseOrder:
         """Sell until what is left can be bought at the task's prices, which allow this number of bags."""
         if number == 0:  # no importances are needed to sell everything
             self._bags.sell(self._bags.columns())
         while True:
             # In another order fewer bags may do, but only where they overlap.
             if len(self._bags) <= number or task.costs.overlap:
-                bill = Bill.of(task, [self._bags.order, self._bags.columns()])
-                if len(bill.order) == len(self._bags.order):
-                    return bill
+                order = PurchaseOrder.find(task, [self._bags.order, self._bags.columns()])
+                if len(order.order) == len(self._bags.order):
+                    return order
             self._eliminate(max(1, len(self._bags) - number))
 
     def _eliminate(self, most: int) -> None:
         bags = self._bags
         columns, own = bags.columns(), bags.own_columns()
-        at_once = 1 if len(own) <= FEW else max(1, int(SHARE_SOLD * len(own)))
+        at_once = 1 if len(own) <= ONE_AT_A_TIME else max(1, int(SHARE_SOLD * len(own)))
         increase = self._importance.loss_increase(columns, own)
         prices = bags.prices()
         worth = np.where(increase > 0, increase / prices, increase * prices)
@@ -164,7 +164,7 @@ def eliminate(
         left, rival = elimination.down_to(k, limited), first.features
         kept = left.order
         # Never pay more for what was bought first, unless there is a budget, which it keeps.
-        fair = bool(np.isfinite(task.budget) or first.cost <= left.total)
+        fair = bool(np.isfinite(task.budget) or first.cost <= left.cost)
         if fair and len(rival) and importance.loss(np.sort(rival)) < importance.loss(np.sort(kept)):
             kept = rival
         again = fit_on(limited, kept, bought, observer, threads)
@@ -172,7 +172,7 @@ def eliminate(
         chosen = replace(first if keep == "forward" else again, mu_max=bought.mu_max)
         little = len(kept) > 0 and importance.no_better_than_constant(np.sort(kept))
         scores = refit_scores(first, again, keep)
-        out[k] = FitResult(priced(chosen, task, threads), scores, elimination.steps(), little)
+        out[k] = FitResult(with_prediction_costs(chosen, task, threads), scores, elimination.steps(), little)
     return out
 
 
@@ -181,7 +181,7 @@ def _buy_enough(task: FitTask, number: int, observer: Observer | None, threads: 
     mu = task.params.mu
     while True:
         model = boost(replace(task, budget=np.inf, params=replace(task.params, mu=mu)), None, observer, threads)
-        if mu == 0 or task.costs.count(model.features) >= PLENTY * number:
+        if mu == 0 or task.costs.count(model.features) >= BUY_FACTOR * number:
             return model
         mu = mu / 10 if mu > 1e-3 * model.mu_max else 0.0
 

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from frugalboost.costs import resolve
 from frugalboost.selection.averaging import fit_average
-from frugalboost.selection.bills import Bill
 from frugalboost.selection.importance import narrowed
-from frugalboost.training.boosting import Observer, boost, priced
+from frugalboost.selection.purchase_order import PurchaseOrder
+from frugalboost.training.boosting import Observer, boost, with_prediction_costs
 from frugalboost.training.model import Curve, Model, Purchases
 from frugalboost.training.task import FitTask
 
@@ -73,20 +73,20 @@ def fit_on(task: FitTask, columns: Columns, bought: Model, observer: Observer | 
     if not len(columns):
         return _constant(task, bought, observer, threads)
     model = _fit_free(task, np.sort(columns), observer, threads)
-    purchases = _settled(model, columns, task)
+    purchases = _affordable_purchases(model, columns, task)
     if purchases is None:  # not all of what the free model uses can be paid
-        bound = boost(_only(task, columns), None, observer, threads)
+        bound = boost(_restricted_to(task, columns), None, observer, threads)
         model, purchases = bound, bound.purchases
     wide = replace(
         model,
         purchases=purchases,
-        curve=_accounted(model, purchases),
+        curve=_with_purchases(model, purchases),
         prices=task.costs.start,
         mu_max=bought.mu_max,
         impurity=bought.impurity,
         levels=task.levels,
     )
-    return priced(wide, task, threads)
+    return with_prediction_costs(wide, task, threads)
 
 
 def _fit_free(task: FitTask, columns: Columns, observer: Observer | None, threads: int) -> Model:
@@ -98,12 +98,12 @@ def _fit_free(task: FitTask, columns: Columns, observer: Observer | None, thread
         model = boost(narrow, None, observer, threads)
     return replace(
         model,
-        ensemble=replace(model.ensemble, feature=_renamed(model.ensemble.feature, columns)),
-        purchases=replace(model.purchases, feature=_renamed(model.purchases.feature, columns)),
+        ensemble=replace(model.ensemble, feature=_to_table_columns(model.ensemble.feature, columns)),
+        purchases=replace(model.purchases, feature=_to_table_columns(model.purchases.feature, columns)),
     )
 
 
-def _only(task: FitTask, columns: Columns) -> FitTask:
+def _restricted_to(task: FitTask, columns: Columns) -> FitTask:
     """The task with no other columns to buy: prices and budget bind it, and mu does not."""
     others = np.full(len(task.costs.start), np.inf)
     others[columns] = 0.0
@@ -111,7 +111,7 @@ def _only(task: FitTask, columns: Columns) -> FitTask:
     return replace(task, costs=costs, params=replace(task.params, mu=0.0, new_features=1.0))
 
 
-def _settled(model: Model, columns: Columns, task: FitTask) -> Purchases | None:
+def _affordable_purchases(model: Model, columns: Columns, task: FitTask) -> Purchases | None:
     """What a model that was fitted on free columns has to buy, in an order that fits the budget; None: no order does.
 
     In the order of first use, where that can be paid. Otherwise a feature may be bought before a tree looks at it,
@@ -119,8 +119,8 @@ def _settled(model: Model, columns: Columns, task: FitTask) -> Purchases | None:
     """
     used = model.purchases
     needed = used.feature[used.iteration <= model.best_iteration]
-    first = Bill.of(task, [needed, columns[np.isin(columns, needed)]])
-    whole = Bill.in_order(task, np.concatenate([first.order, used.feature[len(needed) :]]))
+    first = PurchaseOrder.find(task, [needed, columns[np.isin(columns, needed)]])
+    whole = PurchaseOrder.in_order(task, np.concatenate([first.order, used.feature[len(needed) :]]))
     if len(first.order) < len(needed) or len(whole.order) < len(used.feature):
         return None
     place = {f: i for i, f in enumerate(used.feature.tolist())}
@@ -129,7 +129,7 @@ def _settled(model: Model, columns: Columns, task: FitTask) -> Purchases | None:
     return Purchases(used.feature[at], whole.prices, used.gain[at], by_then)
 
 
-def _accounted(model: Model, purchases: Purchases) -> Curve:
+def _with_purchases(model: Model, purchases: Purchases) -> Curve:
     """The model's curve with what is owned and paid after each iteration."""
     owned = np.searchsorted(purchases.iteration, np.arange(model.n_iterations + 1), side="right")
     paid = np.concatenate([[0.0], np.cumsum(purchases.price)])
@@ -142,5 +142,5 @@ def _constant(task: FitTask, bought: Model, observer: Observer | None, threads: 
     return replace(model, prices=task.costs.start, mu_max=bought.mu_max, impurity=bought.impurity)
 
 
-def _renamed(feature: NDArray[np.int32], columns: Columns) -> NDArray[np.int32]:
+def _to_table_columns(feature: NDArray[np.int32], columns: Columns) -> NDArray[np.int32]:
     return np.where(feature >= 0, columns[feature], -1).astype(np.int32)

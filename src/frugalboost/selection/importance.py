@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from frugalboost._support.parallel import Check, both, side_by_side
+from frugalboost._support.parallel import Check, call_both, run_parallel
 from frugalboost.costs import resolve
 from frugalboost.selection.folds import stratified_folds
 from frugalboost.training.boosting import Observer, boost
@@ -62,7 +62,7 @@ class HeldOutImportance:
         """By how much the held-out loss rises when each bag of columns is hidden from models on these columns."""
         places = [np.searchsorted(columns, bag).astype(np.int32) for bag in bags]
         works = [partial(self._in_fold, train, held, columns, places) for train, held in self._folds]
-        curves, rises = zip(*side_by_side(works, self._threads), strict=True)
+        curves, rises = zip(*run_parallel(works, self._threads), strict=True)
         longest = max(len(curve) for curve in curves)
         padded = [np.pad(curve, (0, longest - len(curve)), mode="edge") for curve in curves]  # those that stopped stay
         self._curves[columns.tobytes()] = np.array(padded)
@@ -87,7 +87,7 @@ class HeldOutImportance:
             validation_bins=held_bins,
             params=self._params,
         )
-        model = boost(inner, None, both(self._observer, check), threads)
+        model = boost(inner, None, call_both(self._observer, check), threads)
         if not bags:
             return model.curve.validation_loss, np.zeros(0)
         trees, best = model.ensemble, model.best_iteration

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from frugalboost._support.parallel import Check, side_by_side
+from frugalboost._support.parallel import Check, run_parallel
 from frugalboost._support.progress import SellingLine
 from frugalboost.selection.backward import eliminate
 from frugalboost.selection.final_fit import FitResult, forward
@@ -80,7 +80,7 @@ class PathFitter:
     def by_mu(self, mus: Floats, verbose: int) -> list[FitResult]:
         """Fit for each mu side by side; the smallest, which take longest, begin."""
         works = [partial(_fit_at, self.task, float(mu)) for mu in mus[::-1]]
-        return side_by_side(works, self.threads, bool(verbose))[::-1]
+        return run_parallel(works, self.threads, bool(verbose))[::-1]
 
     def by_number(self, numbers: list[int], verbose: int) -> list[FitResult]:
         """Buy many features, then eliminate down to each number."""

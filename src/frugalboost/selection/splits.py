@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frugalboost._support.parallel import Check, side_by_side
+from frugalboost._support.parallel import Check, run_parallel
 from frugalboost._support.progress import Stage
 from frugalboost.selection.final_fit import FitResult
 from frugalboost.selection.path import PathFitter
@@ -61,7 +61,7 @@ class Fold:
         # Numbers of features are one run of backward elimination, which shares out its own fits.
         portions = np.split(grid.values, len(grid.values)) if grid.parameter == "mu" else [grid.values]
         works = [partial(self._run, values, grid) for values in portions[::-1]]  # the smallest mu take longest
-        results = side_by_side(works, self._fitter.threads, verbose, stage)[::-1]
+        results = run_parallel(works, self._fitter.threads, verbose, stage)[::-1]
         return [row for part in results for row in part]
 
     def _run(self, values: NDArray[Any], grid: Grid, check: Check | None, threads: int) -> list[Row]:

@@ -4,7 +4,7 @@ A table answers a few questions (how large, some of its rows, its values for the
 do not meet these objects.
 """
 
-from frugalboost.tables.kinds import Framed, Listed, Plain, Table
+from frugalboost.tables.kinds import DenseTable, FrameTable, SparseTable, Table
 from frugalboost.tables.levels import Levels
 
-__all__ = ["Framed", "Levels", "Listed", "Plain", "Table"]
+__all__ = ["DenseTable", "FrameTable", "Levels", "SparseTable", "Table"]

@@ -44,7 +44,7 @@ class Stream:
             if at > self.shape[0]:
                 break
             self._compare(batch, slice(at - len(table), at))
-            seen = checksum.together(seen, checksum.of_rows(table, at - len(table)))
+            seen = checksum.combined(seen, checksum.of_rows(table, at - len(table)))
             yield table, at - len(table)
             if line is not None:
                 line(at)
@@ -70,7 +70,7 @@ class Stream:
                 )
 
 
-class Batched(Table):
+class BatchedTable(Table):
     """Some rows of a stream."""
 
     in_pieces = True
@@ -80,9 +80,9 @@ class Batched(Table):
         self.vocabulary = stream.vocabulary
         self.shape = (stream.shape[0] if rows is None else len(rows), stream.shape[1])
 
-    def _rows_at(self, rows: Places) -> Batched:
+    def _rows_at(self, rows: Places) -> BatchedTable:
         wanted = rows.astype(np.int64)
-        return Batched(self._stream, wanted if self._rows is None else self._rows[wanted])
+        return BatchedTable(self._stream, wanted if self._rows is None else self._rows[wanted])
 
     def source(self, levels: Mapping[int, Levels]) -> _core.Table:
         """Raise an error: values are never all in memory."""

@@ -11,8 +11,8 @@ from sklearn.utils.validation import validate_data
 
 from frugalboost.tables import frames
 from frugalboost.tables.categorical import categorical_columns
-from frugalboost.tables.kinds import Framed, Listed, Plain, Table
-from frugalboost.tables.levels import Coded
+from frugalboost.tables.kinds import DenseTable, FrameTable, SparseTable, Table
+from frugalboost.tables.levels import CodedColumn
 
 
 def check_X(estimator: Any, X: Any, *, reset: bool, what: str = "X", in_fit: bool = False) -> Table:
@@ -68,7 +68,7 @@ def _check_array(estimator: Any, X: Any, reset: bool, what: str, in_fit: bool) -
         array = validate_data(estimator, X, reset=reset, dtype="numeric", ensure_all_finite=finite)
         if not keeps_levels(estimator, reset):
             estimator.categories_ = {}
-        return Plain(readable(array))
+        return DenseTable(readable(array))
     array = validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=False)  # some columns may be texts
     columns = category_columns(estimator, None, [], array.shape[1], reset)
     read: list[frames.Column] = []
@@ -103,7 +103,7 @@ def _check_frame(estimator: Any, X: Any, frame: Any, reset: bool, what: str, in_
             _refuse_infinite([array], None, what)
         if not keeps_levels(estimator, reset):
             estimator.categories_ = {}
-        return Plain(readable(array))
+        return DenseTable(readable(array))
     read = [f.read(i in columns) for i, f in enumerate(found)]
     return _framed(estimator, frame.shape[0], read, names, reset, what, in_fit)
 
@@ -124,11 +124,11 @@ def _looked_at(estimator: Any, frame: Any, places: list[int], what: str) -> Tabl
     owned = estimator.support_
     array = frames.one_array(frame) if len(places) == len(owned) and not estimator.categories_ else None
     if array is not None:
-        return Plain(readable(array))
+        return DenseTable(readable(array))
     missing = np.broadcast_to(np.float64(np.nan), (frame.shape[0],))
     read: list[frames.Column] = [missing] * len(owned)
     for c in estimator.categories_:
-        read[c] = Coded(np.full(frame.shape[0], -1), [])
+        read[c] = CodedColumn(np.full(frame.shape[0], -1), [])
     native = frame.columns
     for i, place in enumerate(places):
         if owned[place]:
@@ -159,7 +159,7 @@ def _check_sparse(estimator: Any, X: Any, reset: bool, what: str, in_fit: bool) 
     data = readable(X.data)
     if data is not X.data:
         X = type(X)((data, X.indices, X.indptr), shape=X.shape)
-    return Listed(X)
+    return SparseTable(X)
 
 
 def _check_indices(X: Any, what: str) -> None:
@@ -191,23 +191,23 @@ def category_columns(
 
 def _framed(
     estimator: Any, rows: int, read: list[frames.Column], names: list[str], reset: bool, what: str, in_fit: bool
-) -> Framed:
+) -> FrameTable:
     """Columns as they were read, categorical ones in terms of the vocabulary, which ``reset`` renews."""
     where = [f"{what}: column {name!r}" for name in names]
     if not keeps_levels(estimator, reset):
-        coded = {i: c for i, c in enumerate(read) if isinstance(c, Coded)}
+        coded = {i: c for i, c in enumerate(read) if isinstance(c, CodedColumn)}
         estimator.categories_ = {i: sorted(c.occurring(where[i])) for i, c in coded.items()}
     vocabulary = {i: tuple(values) for i, values in estimator.categories_.items()}
     columns: list[NDArray[Any]] = []
     for i, column in enumerate(read):
-        if isinstance(column, Coded):
+        if isinstance(column, CodedColumn):
             columns.append(column.in_terms_of(vocabulary.get(i, ()), where[i]))
         else:
             columns.append(readable(column))
     if in_fit:
         numeric = [i for i in range(len(columns)) if i not in vocabulary]
         _refuse_infinite([columns[i] for i in numeric], [where[i] for i in numeric], what)
-    return Framed(rows, columns, vocabulary)
+    return FrameTable(rows, columns, vocabulary)
 
 
 def check_not_empty(shape: tuple[int, ...], what: str) -> None:

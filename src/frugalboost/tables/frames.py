@@ -11,9 +11,9 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from frugalboost.tables.levels import Coded
+from frugalboost.tables.levels import CodedColumn
 
-Column = NDArray[Any] | Coded
+Column = NDArray[Any] | CodedColumn
 
 
 def as_frame(X: Any, what: str) -> nw.DataFrame[Any] | None:
@@ -122,12 +122,12 @@ def _remedy(dtype: Any, name: str) -> str:
     return f"{dtype} values, not numbers. Drop the column, or turn it into numbers or categories."
 
 
-def _coded(series: nw.Series[Any], where: str) -> Coded:
+def _coded(series: nw.Series[Any], where: str) -> CodedColumn:
     """A categorical column; of any kind of value, where the user says that it is one."""
     native, dtype = series.to_native(), series.dtype
     if has_category_dtype(dtype):
         if nw.dependencies.is_pandas_series(native) and hasattr(native.dtype, "categories"):
-            return Coded(native.cat.codes.to_numpy(), native.cat.categories.tolist())
+            return CodedColumn(native.cat.codes.to_numpy(), native.cat.categories.tolist())
         if nw.dependencies.is_pyarrow_chunked_array(native):
             return _of_dictionary(native)
         if nw.dependencies.is_pandas_series(native):
@@ -138,27 +138,27 @@ def _coded(series: nw.Series[Any], where: str) -> Coded:
     elif dtype.is_integer():  # apart from missing ones, or they would become floats
         missing = series.is_null().to_numpy()
         found = of_values(series.fill_null(0).to_numpy(), where)
-        return Coded(np.where(missing, -1, found.codes), found.levels)
+        return CodedColumn(np.where(missing, -1, found.codes), found.levels)
     return of_values(series.to_numpy(), where)
 
 
-def _of_dictionary(column: Any) -> Coded:
+def _of_dictionary(column: Any) -> CodedColumn:
     """A column of Arrow that is stored as places in a dictionary, which may differ from chunk to chunk."""
     if not len(column):
-        return Coded(np.zeros(0, dtype=np.int64), [])
+        return CodedColumn(np.zeros(0, dtype=np.int64), [])
     joined = column.unify_dictionaries().combine_chunks()
     joined = joined.chunk(0) if hasattr(joined, "chunk") else joined
     codes = joined.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False)
-    return Coded(codes, joined.dictionary.to_pylist())
+    return CodedColumn(codes, joined.dictionary.to_pylist())
 
 
-def of_values(values: NDArray[Any], where: str) -> Coded:
+def of_values(values: NDArray[Any], where: str) -> CodedColumn:
     """Levels from the values of every row."""
     if values.dtype.kind in "biuf":
         levels, codes = np.unique(values, return_inverse=True)
         # What was written as 0.1 is 0.1 in any precision.
         short = values.dtype.kind == "f" and values.dtype.itemsize < 8
-        return Coded(codes.reshape(-1), [float(str(v)) for v in levels] if short else levels.tolist())
+        return CodedColumn(codes.reshape(-1), [float(str(v)) for v in levels] if short else levels.tolist())
     place: dict[Any, int] = {}
     codes = np.empty(len(values), dtype=np.int64)
     for i, value in enumerate(values.tolist()):
@@ -166,7 +166,7 @@ def of_values(values: NDArray[Any], where: str) -> Coded:
             codes[i] = -1 if _is_missing(value) else place.setdefault(value, len(place))
         except TypeError:
             raise ValueError(f"{where} is among categorical_features, but holds a {type(value).__name__}.") from None
-    return Coded(codes, list(place))
+    return CodedColumn(codes, list(place))
 
 
 def _is_missing(value: Any) -> bool:

@@ -13,8 +13,8 @@ from scipy import sparse
 from sklearn.utils import _safe_indexing, indexable
 
 from frugalboost import _core
-from frugalboost.tables.checksum import Words, factors, of_rows, words, words_of_levels
-from frugalboost.tables.levels import Coded, Codes, Levels, Vocabulary
+from frugalboost.tables.checksum import Bits, column_factors, level_bits, of_rows, value_bits
+from frugalboost.tables.levels import CodedColumn, Codes, Levels, Vocabulary
 
 Places = NDArray[np.integer[Any]]
 
@@ -85,7 +85,7 @@ class Table(ABC):
         """What tells it from tables with other values."""
         return of_rows(self, 0)
 
-    def row_words(self, rows: Places) -> Words:
+    def row_bits(self, rows: Places) -> Bits:
         """64 bits for each of some rows, which say what is in it."""
         raise NotImplementedError
 
@@ -108,18 +108,18 @@ class Table(ABC):
         return [c for c in range(self.shape[1]) if c not in self.vocabulary]
 
 
-class Plain(Table):
+class DenseTable(Table):
     """One array of numbers."""
 
     def __init__(self, array: NDArray[np.generic]) -> None:
         self.array, self.vocabulary = array, {}
         self.shape = (array.shape[0], array.shape[1])
 
-    def _rows_at(self, rows: Places) -> Plain:
-        return Plain(self.array[rows])
+    def _rows_at(self, rows: Places) -> DenseTable:
+        return DenseTable(self.array[rows])
 
-    def _columns_at(self, places: list[int]) -> Plain:
-        return Plain(self.array[:, places])
+    def _columns_at(self, places: list[int]) -> DenseTable:
+        return DenseTable(self.array[:, places])
 
     def source(self, levels: Mapping[int, Levels]) -> _core.Table:
         """All values as the core reads them."""
@@ -133,34 +133,34 @@ class Plain(Table):
         """The values of one column."""
         return self.array[:, column]
 
-    def row_words(self, rows: Places) -> Words:
+    def row_bits(self, rows: Places) -> Bits:
         """64 bits for each of some rows, which say what is in it."""
-        found: Words = words(self.array[rows]) @ factors(np.arange(self.shape[1]))
+        found: Bits = value_bits(self.array[rows]) @ column_factors(np.arange(self.shape[1]))
         return found
 
 
-class Framed(Table):
+class FrameTable(Table):
     """Columns of their own types; categorical ones hold places in a vocabulary."""
 
     def __init__(self, rows: int, columns: list[NDArray[Any]], vocabulary: Vocabulary) -> None:
         self._columns, self.vocabulary = columns, vocabulary
         self.shape = (rows, len(columns))
 
-    def _rows_at(self, rows: Places) -> Framed:
-        return Framed(len(rows), [c[rows] for c in self._columns], self.vocabulary)
+    def _rows_at(self, rows: Places) -> FrameTable:
+        return FrameTable(len(rows), [c[rows] for c in self._columns], self.vocabulary)
 
-    def _columns_at(self, places: list[int]) -> Framed:
+    def _columns_at(self, places: list[int]) -> FrameTable:
         vocabulary = {i: self.vocabulary[c] for i, c in enumerate(places) if c in self.vocabulary}
-        return Framed(self.shape[0], [self._columns[c] for c in places], vocabulary)
+        return FrameTable(self.shape[0], [self._columns[c] for c in places], vocabulary)
 
-    def in_terms_of(self, vocabulary: Vocabulary) -> Framed:
+    def in_terms_of(self, vocabulary: Vocabulary) -> FrameTable:
         """The same table with the numbers that a model has given to levels."""
         if vocabulary == self.vocabulary:
             return self
         columns = list(self._columns)
         for c, levels in self.vocabulary.items():
-            columns[c] = Coded(columns[c], levels).in_terms_of(vocabulary[c], f"Column {c}")
-        renumbered = Framed(self.shape[0], columns, vocabulary)
+            columns[c] = CodedColumn(columns[c], levels).in_terms_of(vocabulary[c], f"Column {c}")
+        renumbered = FrameTable(self.shape[0], columns, vocabulary)
         renumbered.names, renumbered._given = self.names, self._given
         return renumbered
 
@@ -177,15 +177,15 @@ class Framed(Table):
         """Places of a categorical column's values in its vocabulary."""
         return self._columns[column]
 
-    def row_words(self, rows: Places) -> Words:
+    def row_bits(self, rows: Places) -> Bits:
         """64 bits for each of some rows, which say what is in it."""
         values = np.zeros((len(rows), self.shape[1]))
         for i in self.numeric:
             values[:, i] = self._columns[i][rows]
-        bits = words(values)
+        bits = value_bits(values)
         for i, levels in self.vocabulary.items():
-            bits[:, i] = words_of_levels(self._columns[i][rows], levels)
-        found: Words = bits @ factors(np.arange(self.shape[1]))
+            bits[:, i] = level_bits(self._columns[i][rows], levels)
+        found: Bits = bits @ column_factors(np.arange(self.shape[1]))
         return found
 
     def column(self, column: int) -> NDArray[Any]:
@@ -193,7 +193,7 @@ class Framed(Table):
         return self._columns[column]
 
 
-class Listed(Table):
+class SparseTable(Table):
     """A sparse matrix: what is not stored is zero."""
 
     def __init__(self, matrix: Any) -> None:
@@ -211,11 +211,11 @@ class Listed(Table):
             by_column.sum_duplicates()
         return _core.SparseTable(*self.shape, by_column.data, by_column.indices, by_column.indptr)
 
-    def _rows_at(self, rows: Places) -> Listed:
-        return Listed(sparse.csr_array(self._matrix)[rows])
+    def _rows_at(self, rows: Places) -> SparseTable:
+        return SparseTable(sparse.csr_array(self._matrix)[rows])
 
-    def _columns_at(self, places: list[int]) -> Listed:
-        return Listed(self._columns[:, places])
+    def _columns_at(self, places: list[int]) -> SparseTable:
+        return SparseTable(self._columns[:, places])
 
     def source(self, levels: Mapping[int, Levels]) -> _core.SparseTable:
         """All values as the core reads them."""
@@ -234,10 +234,10 @@ class Listed(Table):
         dense: NDArray[Any] = self._columns[:, [column]].toarray()[:, 0]
         return dense
 
-    def row_words(self, rows: Places) -> Words:
+    def row_bits(self, rows: Places) -> Bits:
         """64 bits for each of some rows, which say what is in it; zeros say nothing."""
         some = sparse.csr_array(self._matrix[rows])
         some.sum_duplicates()
-        sums = np.append(np.uint64(0), np.cumsum(words(some.data) * factors(some.indices)))
-        found: Words = np.diff(sums[some.indptr])
+        sums = np.append(np.uint64(0), np.cumsum(value_bits(some.data) * column_factors(some.indices)))
+        found: Bits = np.diff(sums[some.indptr])
         return found

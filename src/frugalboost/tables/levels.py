@@ -15,7 +15,7 @@ Vocabulary = Mapping[int, tuple[Value, ...]]  # of each categorical column its l
 
 
 @dataclass(frozen=True)
-class Coded:
+class CodedColumn:
     """A categorical column as it came: for each row the place of its level in a list."""
 
     codes: NDArray[np.integer[Any]]  # -1: missing
@@ -71,7 +71,7 @@ class Levels:
     bins: NDArray[np.int16]  # of each level; -1: no training row had it, so it counts as missing
 
     @classmethod
-    def of_masses(cls, values: Sequence[Value], masses: NDArray[np.float64], max_bins: int) -> Levels:
+    def from_weights(cls, values: Sequence[Value], masses: NDArray[np.float64], max_bins: int) -> Levels:
         """A bin for each level that has weight; where they are too many, the lightest share the last one."""
         bins = np.full(len(values), -1, dtype=np.int16)
         seen = np.flatnonzero(masses > 0)

@@ -13,10 +13,10 @@ from sklearn.utils.validation import validate_data
 from frugalboost import _core
 from frugalboost._support.threads import threads_for
 from frugalboost.tables import checksum, frames
-from frugalboost.tables.batched import MOST_CELLS, Batched, Stream
+from frugalboost.tables.batched import MOST_CELLS, BatchedTable, Stream
 from frugalboost.tables.checking import category_columns, check_X, keeps_levels
 from frugalboost.tables.kinds import Table
-from frugalboost.tables.levels import Coded, Value
+from frugalboost.tables.levels import CodedColumn, Value
 from frugalboost.tables.sources import Batch, Batches, as_batches, rows_of
 
 Read = tuple[Table, Any, Any]  # a table, targets, weights
@@ -114,7 +114,7 @@ class FirstReading:
             if self._finder is not None:
                 table = self._check(batch.X, number)
                 self._finder.add(table.numbers(), None, 0, threads_for(estimator.n_jobs))
-                seen = checksum.together(seen, checksum.of_rows(table, targets.rows - len(table)))
+                seen = checksum.combined(seen, checksum.of_rows(table, targets.rows - len(table)))
         for c, found in self._levels.items():
             if len({isinstance(v, str) for v in found}) > 1:
                 name = self._names[c] if self._names else c
@@ -128,7 +128,7 @@ class FirstReading:
         )
         if self._finder is not None:
             stream.checksums.append(seen)
-        return Batched(stream), y, weights
+        return BatchedTable(stream), y, weights
 
     def _columns(self, X: Any) -> tuple[list[str], set[int]]:
         """Names and categorical columns, from the first batch."""
@@ -161,7 +161,7 @@ class FirstReading:
                 where = f"{what}: column {self._names[c]!r}"
                 series = frame.get_column(frame.columns[c] if self._only is None else self._names[c])
                 coded = frames.Field(series, self._names[c], where).read(as_category=True)
-            assert isinstance(coded, Coded)
+            assert isinstance(coded, CodedColumn)
             found |= coded.occurring(where)
 
     def _check(self, X: Any, number: int) -> Table:

@@ -38,7 +38,7 @@ class Sample:
         assert isinstance(self.X, Table)
         return self.X
 
-    def at(self, places: Places) -> Sample:
+    def take(self, places: Places) -> Sample:
         """Some of the rows."""
         X = self.X.take(places) if isinstance(self.X, Table) else _safe_indexing(self.X, places)
         return replace(self.targets(places), X=X)
@@ -48,7 +48,7 @@ class Sample:
         parts = (None if p is None else _some(p, places) for p in (self.y, self.weights, self.groups))
         return Sample(None, *parts)
 
-    def of(self, columns: Places) -> Sample:
+    def columns(self, columns: Places) -> Sample:
         """Some of the columns."""
         if isinstance(self.X, Table):
             return replace(self, X=self.X.columns(columns))

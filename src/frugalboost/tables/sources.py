@@ -43,20 +43,20 @@ def as_batches(X: Any, y: Any = None, weights: Any = None, *, for_fit: bool = Tr
             return ArrowBatches(X, y, weights, for_fit)
         return None
     if callable(X) and not hasattr(X, "__array__"):
-        return Iterated(X, y, weights, for_fit, what)
+        return IteratedBatches(X, y, weights, for_fit, what)
     if isinstance(X, Iterator):
         if for_fit:
             raise TypeError(
                 f"{what} is an iterator that can be read only once, and fit reads it twice. Give a list of batches, or "
                 "a function that returns a new iterator."
             )
-        return Iterated(lambda: X, y, weights, for_fit, what)
+        return IteratedBatches(lambda: X, y, weights, for_fit, what)
     if isinstance(X, list | tuple):
-        return Iterated(lambda: X, y, weights, for_fit, what) if _are_batches(X) else None
+        return IteratedBatches(lambda: X, y, weights, for_fit, what) if _are_batches(X) else None
     marks = ("shape", "__array__", "__dataframe__", "__arrow_c_stream__", "collect")
     is_table = any(hasattr(X, name) for name in marks)
     if isinstance(X, Iterable) and not is_table and not isinstance(X, dict | bytes | set):
-        return Iterated(lambda: X, y, weights, for_fit, what)
+        return IteratedBatches(lambda: X, y, weights, for_fit, what)
     return None
 
 
@@ -79,7 +79,7 @@ def rows_of(X: Any) -> int:
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
-class Iterated(Batches):
+class IteratedBatches(Batches):
     """Batches that a user's function or list gives: (X, y), (X, y, weights), or X alone where nothing is fitted."""
 
     def __init__(self, make: Callable[[], Iterable[Any]], y: Any, weights: Any, for_fit: bool, what: str) -> None:

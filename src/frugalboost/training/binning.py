@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frugalboost import _core
-from frugalboost.tables import Levels, Listed, Table
+from frugalboost.tables import Levels, SparseTable, Table
 from frugalboost.tables.batched import MOST_CELLS
-from frugalboost.training.draws import summed
+from frugalboost.training.draws import sum_over_parts
 
 Floats = NDArray[np.float64]
 
@@ -56,17 +56,19 @@ class Thresholds:
                 _summarise(X, weights, finder, masses, threads, part)
             if part is not None:
                 finder.add_parts(part)
-                masses = {c: summed(mass.astype(np.int64), part).astype(np.float64) for c, mass in masses.items()}
+                masses = {
+                    c: sum_over_parts(mass.astype(np.int64), part).astype(np.float64) for c, mass in masses.items()
+                }
             cuts, offsets = finder.thresholds(max_bins, threads)
         if not levels:
-            levels = {c: Levels.of_masses(X.vocabulary[c], mass, max_bins) for c, mass in masses.items()}
+            levels = {c: Levels.from_weights(X.vocabulary[c], mass, max_bins) for c, mass in masses.items()}
         return cls(*_with_levels(np.asarray(cuts), np.asarray(offsets), levels, X), levels)
 
     def bin(
         self, X: Table, threads: int, folder: str | None = None, part: _core.ThreadPart | None = None
     ) -> _core.BinnedMatrix:
         """Return the table in bins of one byte, in memory or in a file that is mapped into it."""
-        if isinstance(X, Listed):
+        if isinstance(X, SparseTable):
             return _core.BinnedMatrix(X.numbers(), self.cuts, self.offsets, self._categorical, threads, part)
         rows, columns = X.shape
         memory = None if folder is None else _mapped(-(-columns // 8) * 8 * rows, folder)

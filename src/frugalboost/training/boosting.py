@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from frugalboost import _core, engines
 from frugalboost.tables.sample import Sample
-from frugalboost.training.draws import drawn, row_hashes, summed
+from frugalboost.training.draws import draw_rows, row_hashes, sum_over_parts
 from frugalboost.training.ensemble import Ensemble
 from frugalboost.training.model import Curve, Draw, Model, Purchases
 from frugalboost.training.task import FitTask
@@ -36,25 +36,25 @@ def boost(
         observer=observer,
         threads=threads,
     )
-    return priced(_joined(previous, grown, task), task, threads)
+    return with_prediction_costs(_joined(previous, grown, task), task, threads)
 
 
-def priced(model: Model, task: FitTask, threads: int) -> Model:
+def with_prediction_costs(model: Model, task: FitTask, threads: int) -> Model:
     """The model with what a prediction costs after each iteration, where prices were given."""
     if not task.costs.given:
         return model
     # On some rows, drawn by chance: this must not cost more than boosting does.
     some = int(np.clip(PRICED_CELLS / task.binned.shape[1], 50, 200))
     X = _rows_to_price(model, task, some, threads)
-    means = model.path_prices(X, task.costs, model.n_iterations, threads)[1]
+    means = model.prediction_costs(X, task.costs, model.n_iterations, threads)[1]
     return replace(model, curve=replace(model.curve, prediction_cost=np.concatenate([[0.0], means])))
 
 
 def _rows_to_price(model: Model, task: FitTask, some: int, threads: int) -> _core.Source:
     """Rows of the whole table, wherever they lie."""
     hashes = row_hashes(len(task.train), 0, task.part)
-    rows = int(summed(np.array([len(task.train)]), task.part)[0])
-    chosen = np.flatnonzero(drawn([hashes], np.array([min(some, rows)]), task.part)[0])
+    rows = int(sum_over_parts(np.array([len(task.train)]), task.part)[0])
+    chosen = np.flatnonzero(draw_rows([hashes], np.array([min(some, rows)]), task.part)[0])
     own = task.binned.take(None, chosen, threads)
     if task.part is None:
         return own

@@ -19,7 +19,7 @@ _STEP = np.uint64(0x9E3779B97F4A7C15)
 _DIGIT = 8  # bits found at a time
 
 
-def summed(values: NDArray[np.int64], part: _core.ThreadPart | None) -> NDArray[np.int64]:
+def sum_over_parts(values: NDArray[np.int64], part: _core.ThreadPart | None) -> NDArray[np.int64]:
     """Whole numbers, added up over all parts of the table."""
     values = np.ascontiguousarray(values, dtype=np.int64)
     if part is not None:
@@ -35,7 +35,7 @@ def first_row(rows: int, part: _core.ThreadPart | None) -> int:
         return 0
     counts = np.zeros(part.parts, dtype=np.int64)
     counts[part.part] = rows
-    return int(summed(counts, part)[: part.part].sum())
+    return int(sum_over_parts(counts, part)[: part.part].sum())
 
 
 def row_hashes(rows: int, seed: int, part: _core.ThreadPart | None) -> Hashes:
@@ -52,7 +52,7 @@ def _mixed(v: Hashes) -> Hashes:
         return v ^ (v >> np.uint64(31))
 
 
-def drawn(
+def draw_rows(
     groups: Sequence[Hashes], wanted: NDArray[np.int64], part: _core.ThreadPart | None
 ) -> list[NDArray[np.bool_]]:
     """Of each group the rows with the smallest numbers, as many as wanted in all parts together."""
@@ -65,7 +65,7 @@ def drawn(
             inside = hashes if shift + _DIGIT == 64 else hashes[hashes >> above == prefix[g]]
             digits = (inside >> np.uint64(shift)) & np.uint64((1 << _DIGIT) - 1)
             counts[g] = np.bincount(digits.astype(np.int64), minlength=1 << _DIGIT)
-        until = np.cumsum(summed(counts, part), axis=1)
+        until = np.cumsum(sum_over_parts(counts, part), axis=1)
         for g in range(len(groups)):
             digit = int(np.searchsorted(until[g], left[g])) if left[g] > 0 else 0
             digit = min(digit, (1 << _DIGIT) - 1)

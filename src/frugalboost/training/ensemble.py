@@ -62,22 +62,22 @@ class Ensemble:
 
     def check(self, n_features: int) -> None:
         """Raise ValueError where the arrays do not describe trees over this number of features."""
-        self._walkable().check(n_features)
+        self._core_trees().check(n_features)
 
     def raw(self, X: _core.Source, iterations: int, threads: int) -> Floats:
         """Return raw predictions, one row per output."""
         raw = np.repeat(self.start[:, None], X.shape[0], axis=1)
-        _core.add_trees(self._walkable(), X, 0, iterations * self.n_outputs, raw, threads)
+        _core.add_trees(self._core_trees(), X, 0, iterations * self.n_outputs, raw, threads)
         return raw
 
     def staged_raw(self, X: _core.Source, iterations: int, threads: int) -> Iterator[Floats]:
         """Yield raw predictions after each iteration; the same array, changed in place."""
         raw = np.repeat(self.start[:, None], X.shape[0], axis=1)
         for i in range(iterations):
-            _core.add_trees(self._walkable(), X, i * self.n_outputs, (i + 1) * self.n_outputs, raw, threads)
+            _core.add_trees(self._core_trees(), X, i * self.n_outputs, (i + 1) * self.n_outputs, raw, threads)
             yield raw
 
-    def path_prices(
+    def path_costs(
         self,
         X: _core.Source,
         rules: Sequence[_core.PriceRule],
@@ -88,7 +88,7 @@ class Ensemble:
     ) -> tuple[Floats, Floats]:
         """Price of the features that each row's paths look at: for each row, and the mean after each iteration."""
         last = iterations * self.n_outputs
-        rows, means = _core.path_prices(self._walkable(), X, list(rules), bought, paid, last, threads)
+        rows, means = _core.path_prices(self._core_trees(), X, list(rules), bought, paid, last, threads)
         return np.asarray(rows), np.asarray(means)
 
     def losses_without(
@@ -110,7 +110,7 @@ class Ensemble:
         items = np.concatenate([np.zeros(0, dtype=np.int32), *hidden]).astype(np.int32)
         targets = (rows.y, rows.weights, fitted.y, fitted.weights, *_for_core(loss))
         last = iterations * self.n_outputs
-        losses = _core.losses_without(self._walkable(), self.weight, X, *targets, begin, items, last, threads)
+        losses = _core.losses_without(self._core_trees(), self.weight, X, *targets, begin, items, last, threads)
         return np.asarray(losses)
 
     def loss_curve(self, X: _core.Source, rows: Sample, fitted: Sample, loss: BuiltIn | Loss, threads: int) -> Floats:
@@ -144,7 +144,7 @@ class Ensemble:
         gains = replace(self, gain=relative).feature_gains(n_features, iterations)
         return gains / (gains.sum() or 1.0)
 
-    def _walkable(self) -> _core.Trees:
+    def _core_trees(self) -> _core.Trees:
         return _core.Trees(
             self.start,
             self.tree_begin,

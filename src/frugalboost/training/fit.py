@@ -75,7 +75,7 @@ def _with_positive_weight(sample: Sample, part: _core.ThreadPart | None) -> Samp
     if sample.weights is None:
         return sample
     positive = positive_weight(sample.weights, part)
-    return sample if positive.all() else sample.at(np.flatnonzero(positive))
+    return sample if positive.all() else sample.take(np.flatnonzero(positive))
 
 
 def _set_aside(sample: Sample, task: FitTask) -> tuple[Sample, Sample]:
@@ -84,4 +84,4 @@ def _set_aside(sample: Sample, task: FitTask) -> tuple[Sample, Sample]:
     assert seed is not None
     classes = max(task.outputs, 2) if task.classes else 0
     held = set_aside(sample.y, classes, task.params.validation_fraction, seed, task.part)
-    return sample.at(np.flatnonzero(~held)), sample.at(np.flatnonzero(held))
+    return sample.take(np.flatnonzero(~held)), sample.take(np.flatnonzero(held))

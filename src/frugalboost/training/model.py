@@ -89,13 +89,15 @@ class Model:
         prices[self.purchases.feature] = self.purchases.price
         return prices
 
-    def path_prices(self, X: _core.Source, costs: Resolved, iterations: int, threads: int) -> tuple[Floats, Floats]:
+    def prediction_costs(
+        self, X: _core.Source, costs: Resolved, iterations: int, threads: int
+    ) -> tuple[Floats, Floats]:
         """What predictions cost when a feature is fetched once a path looks at it: by row, and means by iteration."""
         bought, rules = self.purchases, costs.rules
         if any(isinstance(rule, _core.CallablePrices) for rule in rules):
             # A function would be called for every set of features that a row looks at: prices as they were paid.
             rules = resolve(self.paid_prices(), len(self.prices), None).rules
-        return self.ensemble.path_prices(X, rules, bought.feature, bought.price, iterations, threads)
+        return self.ensemble.path_costs(X, rules, bought.feature, bought.price, iterations, threads)
 
     @property
     def features(self) -> NDArray[np.int64]:

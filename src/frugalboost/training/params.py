@@ -47,7 +47,7 @@ class Params:
     validation_seed: int | None = None  # decides which rows are set aside; None: none are
 
     @classmethod
-    def of(cls, estimator: Any) -> Params:
+    def from_estimator(cls, estimator: Any) -> Params:
         """Take the settings of an estimator, which has checked them."""
         state = estimator.random_state
         validation_seed = int(check_random_state(state).randint(LARGEST_INT)) if estimator.early_stopping else None

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frugalboost import _core
-from frugalboost.training.draws import drawn, row_hashes, summed
+from frugalboost.training.draws import draw_rows, row_hashes, sum_over_parts
 
 
 def set_aside(
@@ -28,14 +28,14 @@ def set_aside(
     array([6, 2])
     """
     members = [y == k for k in range(classes)] if classes else [np.ones(len(y), dtype=bool)]
-    sizes = summed(np.array([m.sum() for m in members], dtype=np.int64), part)
+    sizes = sum_over_parts(np.array([m.sum() for m in members], dtype=np.int64), part)
     rows = int(sizes.sum())
     held = int(np.ceil(fraction * rows))
     _check(rows, held, sizes[sizes > 0], fraction, bool(classes))
     hashes = row_hashes(len(y), seed, part)
     wanted = _shares(sizes, held, [hashes[m] for m in members], part)
     out = np.zeros(len(y), dtype=bool)
-    for member, chosen in zip(members, drawn([hashes[m] for m in members], wanted, part)):
+    for member, chosen in zip(members, draw_rows([hashes[m] for m in members], wanted, part)):
         out[np.flatnonzero(member)[chosen]] = True
     return out
 

@@ -34,7 +34,7 @@ T = TypeVar("T", bound=type)
 KINDS: dict[str, Any] = {}  # the classes that files may hold, by name
 
 
-def stored(cls: T) -> T:
+def savable(cls: T) -> T:
     """Let files hold estimators of a class."""
     KINDS[cls.__name__] = cls
     return cls

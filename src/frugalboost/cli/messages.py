@@ -13,25 +13,25 @@ from typing import NoReturn
 
 import typer
 
-from frugalboost.cli import stopping
+from frugalboost.cli import interrupts
 from frugalboost.recipe.options import Option
 from frugalboost.recipe.problems import Problem
 
 WRONG, NOTHING = 2, 3  # exit codes: a wrong call or bad input; nothing is worth its price
-OTHERWISE_ON_THE_COMMAND_LINE = {"ids": "id"}
+COMMAND_NAMES = {"ids": "id"}
 
 
-def in_command(option: Option) -> str:
+def command_spelling(option: Option) -> str:
     """Spell an option as it is typed.
 
     Examples
     --------
-    >>> from frugalboost.cli.speaking import in_command
+    >>> from frugalboost.cli.messages import command_spelling
     >>> from frugalboost.recipe.options import Option
-    >>> [in_command(Option(*given)) for given in [("learning_rate",), ("task", "regression"), ("header", False)]]
+    >>> [command_spelling(Option(*given)) for given in [("learning_rate",), ("task", "regression"), ("header", False)]]
     ['--learning-rate', '--task regression', '--no-header']
     """
-    name = OTHERWISE_ON_THE_COMMAND_LINE.get(option.name, option.name).replace("_", "-")
+    name = COMMAND_NAMES.get(option.name, option.name).replace("_", "-")
     if option.value is False:
         return f"--no-{name}"
     return f"--{name}" if option.value in (None, ..., True) else f"--{name} {shlex.quote(str(option.value))}"
@@ -55,11 +55,11 @@ def print_result(text: str) -> None:
     except BrokenPipeError:
         raise
     except OSError as error:
-        mute()
+        discard_output()
         raise Problem(f"The result can't be written to standard output: {error.strerror}.") from None
 
 
-def mute() -> None:
+def discard_output() -> None:
     """Drop what is left for standard output; Python would try again to write it at its end."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -78,7 +78,7 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
 
 
-def end_with(words: str, code: int) -> NoReturn:
+def exit_with(words: str, code: int) -> NoReturn:
     """End with a sentence and an exit code."""
     say(f"frugalboost: {words}")
     raise typer.Exit(code) from None
@@ -90,27 +90,27 @@ def errors_in_one_sentence() -> Iterator[None]:
     try:
         from frugalboost._support import loading  # noqa: F401  # before another library loads OpenMP
 
-        stopping.work(True)
+        interrupts.set_working(True)
         yield
-        stopping.work(False)
+        interrupts.set_working(False)
     except KeyboardInterrupt:
         say("frugalboost: stopped.")
-        raise typer.Exit(stopping.INTERRUPTED) from None
+        raise typer.Exit(interrupts.INTERRUPTED) from None
     except BrokenPipeError:  # the reader, such as head, has seen enough
-        mute()
+        discard_output()
         raise typer.Exit from None
     except typer.Exit:
         raise
     except (ValueError, TypeError, ImportError, OSError, MemoryError) as error:
         if os.environ.get("FRUGALBOOST_DEBUG"):
             raise
-        text = error.sentence.spelled(in_command) if isinstance(error, Problem) else str(error)
-        end_with(" ".join(text.split()) or type(error).__name__, WRONG)
+        text = error.sentence.spelled(command_spelling) if isinstance(error, Problem) else str(error)
+        exit_with(" ".join(text.split()) or type(error).__name__, WRONG)
     except Exception as error:
         if os.environ.get("FRUGALBOOST_DEBUG"):
             raise
         what = f"{type(error).__name__}: {error}"
-        end_with(f"unexpected {what}. FRUGALBOOST_DEBUG=1 shows where; please report it.", 1)
+        exit_with(f"unexpected {what}. FRUGALBOOST_DEBUG=1 shows where; please report it.", 1)
 
 
 @contextmanager

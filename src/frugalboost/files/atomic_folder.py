@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from frugalboost.files.whole_file import LEFT_BEHIND
+from frugalboost.files.atomic_file import LEFT_BEHIND
 
 fcntl: Any = None
 with contextlib.suppress(ImportError):  # not on Windows, where nothing is locked and nothing tidied
@@ -29,7 +29,7 @@ _EXCHANGE, _HERE = 2, -100  # of Linux's renameat2
 
 
 @contextmanager
-def whole_folder(path: str | os.PathLike[str], own: tuple[str, ...]) -> Iterator[Path]:
+def atomic_folder(path: str | os.PathLike[str], own: tuple[str, ...]) -> Iterator[Path]:
     """Give a folder to write into, which takes the place of another when all is written.
 
     ``own`` are the files that may be in it, the one that makes it complete last. Others that were there stay there.
@@ -46,7 +46,7 @@ def whole_folder(path: str | os.PathLike[str], own: tuple[str, ...]) -> Iterator
             _take_the_place(part, place, own)
 
 
-def tidy(path: str | os.PathLike[str], own: tuple[str, ...]) -> None:
+def remove_stale(path: str | os.PathLike[str], own: tuple[str, ...]) -> None:
     """Remove what processes left behind that died while they wrote a folder, and put back what they moved."""
     place = Path(os.path.realpath(path))
     for folder in (place.parent, place):

@@ -23,26 +23,26 @@ Places = NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True)
-class Bill:
+class PurchaseOrder:
     """Columns in an order in which they can be bought, and what is paid for each."""
 
     order: Columns
     prices: Floats
 
     @classmethod
-    def of(cls, task: FitTask, orders: Sequence[Places]) -> Self:
+    def find(cls, task: FitTask, orders: Sequence[Places]) -> Self:
         """Buy columns in the first order in which all of them can be paid within the task's budget.
 
         After the orders given, which hold the same columns, the cheapest one at each step is tried, then those first
         that are in few bags and so leave no choice. Where no order allows all, as many as the first one does.
         """
         wanted = orders[0]
-        bills = []
+        found = []
         for order, cheapest_first in _orders_to_try(task.costs, orders):
-            bills.append(cls.in_order(task, order, cheapest_first))
-            if len(bills[-1].order) == len(wanted):
-                return bills[-1]
-        return bills[0]
+            found.append(cls.in_order(task, order, cheapest_first))
+            if len(found[-1].order) == len(wanted):
+                return found[-1]
+        return found[0]
 
     @classmethod
     def in_order(cls, task: FitTask, order: Places, cheapest_first: bool = False) -> Self:
@@ -51,7 +51,7 @@ class Bill:
         return cls(np.asarray(bought).astype(np.int64), np.asarray(prices))
 
     @property
-    def total(self) -> float:
+    def cost(self) -> float:
         """What is paid in all."""
         return float(self.prices.sum())
 
@@ -71,7 +71,7 @@ def _orders_to_try(
 def is_affordable(task: FitTask, order: Sequence[int]) -> bool:
     """Whether columns can be bought in just this order within the budget."""
     wanted = np.array(order, dtype=np.int64)
-    return bool(np.isinf(task.budget)) or np.array_equal(Bill.in_order(task, wanted).order, wanted)
+    return bool(np.isinf(task.budget)) or np.array_equal(PurchaseOrder.in_order(task, wanted).order, wanted)
 
 
 def prices_paid(costs: Resolved, columns: Places) -> dict[int, float]:

@@ -23,7 +23,7 @@ LEFT_BEHIND = re.compile(r"\.frugalboost-[0-9a-f]{16}\.part")
 _WITHOUT_LOCKS = 3600.0  # seconds after which a part is taken to be left behind where there are no locks
 
 
-def replace(path: str | os.PathLike[str], content: bytes) -> None:
+def write(path: str | os.PathLike[str], content: bytes) -> None:
     """Write a file, or put a new one in the place of an old one once it is complete and on the disk.
 
     Links are followed, an old file's mode and owner are kept, and what is not a file (a pipe) is written to as it is.

@@ -20,7 +20,7 @@ from frugalboost.tables.sample import Checksums, Sample
 N_MUS, EPS = 20, 1e-3
 
 
-def made_for(
+def build_contents(
     estimator: Any,
     X: Any,
     y: Any,
@@ -49,7 +49,7 @@ def made_for(
             raise ValueError("cv is a generator, which can be used only once: fit with a list of splits instead.")
         search, choice = estimator, None
     else:
-        search, choice = searched(estimator, rows, verbose)
+        search, choice = search_around(estimator, rows, verbose)
     findings = examine(search, rows, test, choice)
     return contents_of(
         findings,
@@ -107,7 +107,7 @@ def check_columns(model: GBFSBase, X: Any) -> None:
         )
 
 
-def searched(model: GBFSBase, rows: Sample, verbose: int) -> tuple[GBFSCVBase, Choice]:
+def search_around(model: GBFSBase, rows: Sample, verbose: int) -> tuple[GBFSCVBase, Choice]:
     """A search around the settings of one estimator, and that estimator as the choice."""
     kind = GBFSClassifierCV if is_classifier(model) else GBFSRegressorCV
     template = clone(model).set_params(n_features_to_select=None, warm_start=False, verbose=0)

@@ -22,33 +22,33 @@ INTERRUPTED = 130
 _working = False  # whether somebody waits for KeyboardInterrupt
 
 
-def listen() -> None:
+def install() -> None:
     """From now on Ctrl-C ends this process quietly, unless its parent wants it to be ignored."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _heard)
-        sys.unraisablehook = _lost
+        signal.signal(signal.SIGINT, _on_interrupt)
+        sys.unraisablehook = _on_unraisable
 
 
-def work(begins: bool) -> None:
+def set_working(begins: bool) -> None:
     """Say that KeyboardInterrupt is waited for, or no longer."""
     global _working
     _working = begins
 
 
-def done() -> None:
+def ignore() -> None:
     """All is done but what Python puts away at its end: too late to stop."""
-    if signal.getsignal(signal.SIGINT) is _heard:
+    if signal.getsignal(signal.SIGINT) is _on_interrupt:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _heard(number: int, frame: FrameType | None) -> None:
-    if not _working or _imports(frame):
-        _end()
-    work(False)  # who presses it again does not want to wait
+def _on_interrupt(number: int, frame: FrameType | None) -> None:
+    if not _working or _is_importing(frame):
+        _exit_at_once()
+    set_working(False)  # who presses it again does not want to wait
     raise KeyboardInterrupt
 
 
-def _imports(frame: FrameType | None) -> bool:
+def _is_importing(frame: FrameType | None) -> bool:
     while frame is not None:
         if frame.f_code.co_filename.startswith("<frozen importlib"):
             return True
@@ -56,14 +56,14 @@ def _imports(frame: FrameType | None) -> bool:
     return False
 
 
-def _lost(what: Any) -> None:
+def _on_unraisable(what: Any) -> None:
     """Where Python can't pass an error on, as in a callback, an interrupt must not be swallowed."""
     if what.exc_type is KeyboardInterrupt:
-        _end()
+        _exit_at_once()
     sys.__unraisablehook__(what)
 
 
-def _end() -> None:
+def _exit_at_once() -> None:
     words = b"\nfrugalboost: stopped.\n"
     with contextlib.suppress(OSError):  # nobody listens
         os.write(2, b"\x1b[?25h" + words if os.isatty(2) else words)  # bars hide the cursor

@@ -17,7 +17,7 @@ __all__ = ["Report", "plot_path", "report_on"]
 
 def report_on(estimator: Any, X: Any, y: Any, sample_weight: Any, **options: Any) -> Report:
     """Make a report on a fitted estimator."""
-    contents = import_module("frugalboost.report.making").made_for(estimator, X, y, sample_weight, **options)
+    contents = import_module("frugalboost.report.build").build_contents(estimator, X, y, sample_weight, **options)
     report: Report = import_module("frugalboost.report").Report(contents)
     return report
 
