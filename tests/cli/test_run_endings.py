@@ -60,7 +60,7 @@ def names(place="."):
         (errno.ENOSPC, "The disk is full: there was no room for 'run'"),
         (errno.EDQUOT, "Your share of the disk is used up: there was no room for 'run'"),
         (errno.EROFS, "'run' is on a disk that can only be read"),
-        (errno.EACCES, "'run' may not be written. Change its permissions"),
+        (errno.EACCES, "You have no permission to write 'run'. Change its permissions"),
         (errno.EIO, "'run' can't be written: Input/output error."),
     ],
 )
@@ -204,7 +204,7 @@ def test_what_earlier_versions_left_unfinished_is_replaced(at_once, capsys):
     Path("run/run.json").unlink()
     Path("run/thesis.tex").write_text("")
     assert main(CALL) == 2
-    assert "holds other things than a run" in capsys.readouterr().err
+    assert "holds other files than those of a run" in capsys.readouterr().err
     for path in Path("run").iterdir():
         if path.name != "model.frugal":  # somebody's own, not what a run leaves
             path.unlink()
@@ -332,7 +332,7 @@ def test_models_and_reports_of_python_are_whole_too(at_once, done, monkeypatch):
 def test_folders_that_may_not_be_written(at_once, capsys):
     Path("locked").mkdir(mode=0o500)
     assert main([*CALL[:-1], "locked/run"]) == 2
-    assert "may not be written" in capsys.readouterr().err
+    assert "You have no permission to write" in capsys.readouterr().err
 
 
 def test_names_that_are_too_long_or_lead_through_files(at_once, capsys):
@@ -341,7 +341,7 @@ def test_names_that_are_too_long_or_lead_through_files(at_once, capsys):
         assert "unexpected" not in capsys.readouterr().err
     assert main([*CALL[:-1], "x" * 255]) == 0  # the longest name there may be
     assert main([*CALL[:-1], "é" * 127]) == 0
-    with pytest.raises(Problem, match="too long a name"):
+    with pytest.raises(Problem, match="is too long"):
         folder.replace("y" * 300, "")
 
 

@@ -310,7 +310,7 @@ def test_with_a_seed_early_stopping_is_reproducible():
         ({"max_iters": [1.7]}, "max_iter"),
         ({"cv": []}, "no splits"),
         ({"mus": [0.1], "n_features_to_select": [2]}, "can't both be tried"),
-        ({"estimator": GBFSClassifier(n_features_to_select=3)}, "n_features_to_select of the estimator"),
+        ({"estimator": GBFSClassifier(n_features_to_select=3)}, "The estimator has n_features_to_select"),
     ],
 )
 def test_grids_are_checked_before_anything_is_fitted(settings, message):

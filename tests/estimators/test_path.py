@@ -203,9 +203,9 @@ def test_a_loss_without_values():
 
 
 def test_settings_that_do_not_go_together():
-    with pytest.raises(ValueError, match="n_features_to_select of the estimator"):
+    with pytest.raises(ValueError, match="The estimator has n_features_to_select"):
         gbfs_path(X, Y, estimator=GBFSClassifier(n_features_to_select=3))
-    with pytest.raises(ValueError, match="can't both be followed"):
+    with pytest.raises(ValueError, match="can't be used together"):
         gbfs_path(X, Y, mus=[0.1], n_features_to_select=[2])
     path = gbfs_path(X, Y, n_mus=2, max_iter=2)
     assert path == path

@@ -113,7 +113,7 @@ def test_a_loss_of_ones_own_must_be_passed(tmp_path):
     X, y = load_diabetes(return_X_y=True)
     model = GBFSRegressor(loss=OwnSquare(), max_iter=3).fit(X, y)
     model.save(tmp_path / "model")
-    with pytest.raises(ValueError, match=r"loss of its own, 'OwnSquare', .* load\(path, loss=...\)"):
+    with pytest.raises(ValueError, match=r"user's own loss, 'OwnSquare', .* load\(path, loss=...\)"):
         frugalboost.load(tmp_path / "model")
     GBFSRegressor(max_iter=3).fit(X, y).save(tmp_path / "plain")
     with pytest.raises(ValueError, match="load it without passing one"):
@@ -478,8 +478,8 @@ def test_hostile_texts(content, change, message, tmp_path):
         ("prices", {"data_offsets": [-240, 0]}, "whole numbers"),
         ("prices", {"dtype": "O"}, "a type that models do not have"),
         ("more", {"dtype": "U8", "shape": [8], "data_offsets": [0, 8]}, "does not follow"),
-        ("more", {"dtype": "U8"}, "says too little"),
-        ("more", None, "says too little"),
+        ("more", {"dtype": "U8"}, "is incomplete"),
+        ("more", None, "is incomplete"),
     ],
 )
 def test_hostile_headers(content, name, entry, message, tmp_path):
@@ -581,13 +581,13 @@ def second_output(file):
         (put("ensemble.weight", 0, -1.0), "weight of a node"),
         (put("prices", 0, np.nan), "price is negative or not a number"),
         (put("purchases.feature", 0, 30), "bought a feature that does not exist"),
-        (put("purchases.iteration", 0, 5), "out of turn"),
+        (put("purchases.iteration", 0, 5), "not in order"),
         (put("purchases.iteration", slice(None), 10), "uses a feature it did not buy"),
         (put("purchases.price", 0, np.inf), "price paid"),
         (put("purchases.gain", 0, np.nan), "gain of a purchase"),
-        (put("curve.n_features", 3, 99), "other numbers of features"),
-        (put("curve.cost", 3, np.nan), "price in its history"),
-        (put("curve.prediction_cost", 3, -1.0), "price in its history"),
+        (put("curve.n_features", 3, 99), "does not agree with its purchases"),
+        (put("curve.cost", 3, np.nan), "cost in its history"),
+        (put("curve.prediction_cost", 3, -1.0), "cost in its history"),
     ],
 )
 def test_hostile_arrays(content, change, message, tmp_path):

@@ -75,7 +75,7 @@ def test_notices(report):
     said = {n["kind"]: n["text"] for n in report.contents["notices"]}
     assert "'always 1' has the same value in every row." in said["constant"]
     assert "'copy of it'" in said["duplicate"]
-    assert "'row' only counts the rows" in said["id"]
+    assert "'row' only numbers the rows" in said["id"]
     assert "leak" not in said
 
 
@@ -180,7 +180,7 @@ def test_a_generator_of_splits_is_refused(cancer):
     search = GBFSClassifierCV(GBFSClassifier(max_iter=3), n_mus=2, cv=splits).fit(X, y)
     with pytest.raises(ValueError, match="only once"):
         search.report(X, y)
-    with pytest.raises(ValueError, match="other columns"):
+    with pytest.raises(ValueError, match="must have the columns of the table of the fit"):
         GBFSClassifier(max_iter=3).fit(X, y).report(X[["row"]], y)
 
 
@@ -396,18 +396,18 @@ def other_tables():
     other = X.assign(kind=X["kind"].cat.rename_categories({"oak": "ash", "ash": "oak"}))
     return {
         "fewer rows": (X[:150], y[:150], weights[:150], "X has 150 rows, but the estimator was fitted on 200"),
-        "other values": (small(1)[0], y, weights, "X: not what the estimator was fitted on"),
-        "one value": (one, y, weights, "X: not what"),
-        "signs": (X.assign(a=-X["a"], c=-X["c"]), y, weights, "X: not what"),
-        "two columns exchanged": (X.assign(a=X["c"], c=X["a"]), y, weights, "X: not what"),
-        "missing values filled": (X.fillna(0.0), y, weights, "X: not what"),
-        "levels renamed": (renamed, y, weights, "X: not what"),
-        "levels exchanged": (other, y, weights, "X: not what"),
-        "classes exchanged": (X, swapped, weights, "y: not what"),
-        "classes renamed": (X, np.where(y == "yes", "z", "no"), weights, "y: not what"),
-        "no weights": (X, y, None, "weights: not what"),
-        "other weights": (X, y, weights + 1, "weights: not what"),
-        "shuffled": (X.iloc[order], y[order], weights[order], "X and y and weights: not what .* in another order"),
+        "other values": (small(1)[0], y, weights, "X: not those of the fit"),
+        "one value": (one, y, weights, "X: not those"),
+        "signs": (X.assign(a=-X["a"], c=-X["c"]), y, weights, "X: not those"),
+        "two columns exchanged": (X.assign(a=X["c"], c=X["a"]), y, weights, "X: not those"),
+        "missing values filled": (X.fillna(0.0), y, weights, "X: not those"),
+        "levels renamed": (renamed, y, weights, "X: not those"),
+        "levels exchanged": (other, y, weights, "X: not those"),
+        "classes exchanged": (X, swapped, weights, "y: not those"),
+        "classes renamed": (X, np.where(y == "yes", "z", "no"), weights, "y: not those"),
+        "no weights": (X, y, None, "weights: not those"),
+        "other weights": (X, y, weights + 1, "weights: not those"),
+        "shuffled": (X.iloc[order], y[order], weights[order], "X and y and weights: not those .* in another order"),
     }
 
 
@@ -455,7 +455,7 @@ def test_the_same_numbers_in_another_form_are_the_same():
     late = X.copy()
     late[2000:, 0] += 1
     for form in (late, sparse.csr_array(late), late[:, ::-1]):
-        with pytest.raises(ValueError, match="X: not what"):
+        with pytest.raises(ValueError, match="X: not those"):
             model.report(form, y)
 
 

@@ -166,7 +166,7 @@ def test_one_informative_feature():
 def test_noise_is_called_noise():
     rng = np.random.default_rng(4)
     X, y = rng.normal(size=(200, 10)), rng.integers(2, size=200)
-    with pytest.warns(UserWarning, match="say little"):
+    with pytest.warns(UserWarning, match="are weak"):
         model = GBFSClassifier(n_features_to_select=3, **QUICK).fit(X, y)
     assert model.n_features_selected_ == 3
 
@@ -368,7 +368,7 @@ class NoValue:
         ({"n_features_to_select": -1}, "n_features_to_select"),
         ({"n_features_to_select": 2.5}, "n_features_to_select"),
         ({"refit": "maybe"}, "refit"),
-        ({"n_features_to_select": 2, "warm_start": True}, "warm_start=True can't go on"),
+        ({"n_features_to_select": 2, "warm_start": True}, "warm_start=True can't continue"),
         ({"n_features_to_select": 2, "loss": NoValue()}, "method 'value'"),
     ],
 )
@@ -411,7 +411,7 @@ def test_the_mean_of_several_models_is_exact_where_bins_are():
 
 def test_average_is_about_the_last_fit():
     X, y = load_diabetes(return_X_y=True)
-    with pytest.raises(ValueError, match="average=3 is about the last fit"):
+    with pytest.raises(ValueError, match="average=3 applies to the last fit"):
         GBFSRegressor(average=3).fit(X, y)
 
 

@@ -1,4 +1,4 @@
-"""Many fits side by side, in threads of this process: they share binned tables, and the core holds no lock."""
+"""Parallel fits in threads of this process: they share binned tables, and the core releases Python's lock."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ Work = Callable[[Check | None, int], T]
 
 
 class Cancelled(BaseException):
-    """Ends a fit whose result nobody waits for any more; not an Exception, so that no loss or price catches it."""
+    """Ends a fit whose result is no longer needed; not an Exception, so that a user's loss or price can't catch it."""
 
 
 def run_parallel(work: Sequence[Work[T]], threads: int, verbose: bool = False, stage: Stage = PATH) -> list[T]:
-    """Run functions side by side and return their results in order.
+    """Run functions in parallel and return their results in order.
 
     Parameters
     ----------
     work : sequence of callables
-        Each is called with ``check`` (or None), which it must hand to the core as observer so that a fit can be ended
-        from outside, and with the number of threads it may use itself.
+        Each is called with ``check`` (or None), which it must pass to the core as observer so that the fit can be
+        stopped, and with the number of threads it may use.
     threads : int
-        How many threads there are for all of them.
+        The number of threads for all of them together.
     verbose : bool, default=False
         Show a line of progress.
     stage : Stage, default=PATH

@@ -47,7 +47,7 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _all(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and end.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
     """Boosted trees that buy the few features they need."""
@@ -85,8 +85,8 @@ def select(
 ) -> None:
     """Choose the features worth paying for, and write a model and a report.
 
-    Writes selected.csv, path.csv, model.frugal and report.html into a folder. Ends with 0; 2 where something is wrong
-    with the call or the table, 3 where no feature is worth its price.
+    Writes selected.csv, path.csv, model.frugal and report.html into a folder. Exit codes: 0; 2 if something is wrong
+    with the call or the table; 3 if no feature is worth its price.
     """
     rule_of_choice = {"k": k, "mu": mu, "rule": rule.value, "sell": sell, "budget": budget}
     fits = {"trees": trees, "depth": depth, "learning_rate": learning_rate, "leaf": leaf}
@@ -120,7 +120,7 @@ def run_select(asked: dict[str, Any], settings: dict[str, Any], out: str | None,
 
 
 def command() -> str:
-    """The call, so that it can be made again."""
+    """The command line of this call, for the report."""
     return shlex.join(["frugalboost", *sys.argv[1:]]) if "select" in sys.argv[1:] else ""
 
 
@@ -134,7 +134,7 @@ def predict(
     header: o.Header = True,
     threads: o.Threads = None,
 ) -> None:
-    """Predict with a model, from the columns it bought. Others need not be there."""
+    """Predict with a model, from the columns it bought. Other columns are not needed."""
     with errors_in_one_sentence():
         from frugalboost.recipe import folder
         from frugalboost.recipe.predicting import model_file, predictions
@@ -152,7 +152,7 @@ def report(
     out: o.OutPage = None,
     show: o.Show = False,
 ) -> None:
-    """Write the report of a run again, and open it where asked for."""
+    """Write the report of a run again, and open it with --open."""
     with errors_in_one_sentence():
         from frugalboost.recipe import folder
 

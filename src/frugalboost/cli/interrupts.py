@@ -1,9 +1,9 @@
 """Ctrl-C at any moment: exit code 130 and no traceback.
 
-Reading numpy, scikit-learn and others takes a second or two. An interrupt inside of an import may be lost there, or
-come out as another error, so it ends the process at once; what little was begun is put away by the next run. While the
-command works, it is Python's own KeyboardInterrupt. Before `listen` is called, some hundredths of a second after the
-start, Ctrl-C is Python's own affair.
+Importing numpy, scikit-learn and others takes a second or two. An interrupt during an import may be lost there, or
+appear as another error, so it ends the process at once; the next run removes unfinished files. While the command works,
+an interrupt is Python's own KeyboardInterrupt. Before `install` is called, in the first hundredths of a second, Python
+handles Ctrl-C.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ if TYPE_CHECKING:
     from typing import Any
 
 INTERRUPTED = 130
-_working = False  # whether somebody waits for KeyboardInterrupt
+_working = False  # whether KeyboardInterrupt is caught
 
 
 def install() -> None:
-    """From now on Ctrl-C ends this process quietly, unless its parent wants it to be ignored."""
+    """From now on Ctrl-C ends this process without a traceback, unless the parent process ignores it."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _on_interrupt)
         sys.unraisablehook = _on_unraisable
 
 
-def set_working(begins: bool) -> None:
-    """Say that KeyboardInterrupt is waited for, or no longer."""
+def set_working(working: bool) -> None:
+    """Say whether KeyboardInterrupt is caught from now on."""
     global _working
-    _working = begins
+    _working = working
 
 
 def ignore() -> None:
-    """All is done but what Python puts away at its end: too late to stop."""
+    """Ignore Ctrl-C while Python exits: the work is done."""
     if signal.getsignal(signal.SIGINT) is _on_interrupt:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
@@ -44,7 +44,7 @@ def ignore() -> None:
 def _on_interrupt(number: int, frame: FrameType | None) -> None:
     if not _working or _is_importing(frame):
         _exit_at_once()
-    set_working(False)  # who presses it again does not want to wait
+    set_working(False)  # a second Ctrl-C ends the process at once
     raise KeyboardInterrupt
 
 
@@ -57,7 +57,7 @@ def _is_importing(frame: FrameType | None) -> bool:
 
 
 def _on_unraisable(what: Any) -> None:
-    """Where Python can't pass an error on, as in a callback, an interrupt must not be swallowed."""
+    """End the process if an interrupt arrives where Python can't raise it, as in a destructor."""
     if what.exc_type is KeyboardInterrupt:
         _exit_at_once()
     sys.__unraisablehook__(what)
@@ -65,6 +65,6 @@ def _on_unraisable(what: Any) -> None:
 
 def _exit_at_once() -> None:
     words = b"\nfrugalboost: stopped.\n"
-    with contextlib.suppress(OSError):  # nobody listens
+    with contextlib.suppress(OSError):  # standard error may be closed
         os.write(2, b"\x1b[?25h" + words if os.isatty(2) else words)  # bars hide the cursor
     os._exit(INTERRUPTED)

@@ -1,4 +1,4 @@
-"""How the command speaks: results on standard output, everything else on standard error, errors in one sentence."""
+"""What the command prints: results on standard output, everything else on standard error, errors in one sentence."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def command_spelling(option: Option) -> str:
 
 
 def say(text: str) -> None:
-    """Something beside the result. That nobody listens is no reason to stop."""
+    """Print a message to standard error; if that is closed, go on without it."""
     with contextlib.suppress(OSError):
         print(printable(text), file=sys.stderr, flush=True)
 
 
 def print_result(text: str) -> None:
-    """The result; as UTF-8 where the terminal's own letters do not suffice."""
+    """Print the result; as UTF-8 if the terminal's encoding lacks a character."""
     try:
         try:
             sys.stdout.write(text)
@@ -60,13 +60,13 @@ def print_result(text: str) -> None:
 
 
 def discard_output() -> None:
-    """Drop what is left for standard output; Python would try again to write it at its end."""
+    """Discard what is left for standard output; otherwise Python would try to write it again at exit."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def open_streams() -> None:
-    """Give a process that was started with closed streams some to write to; else a file would get their number."""
+    """Open /dev/null for streams that were closed at the start; otherwise a file would get their number."""
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:
             stream = open(os.devnull, "r" if name == "stdin" else "w", encoding="utf-8")  # noqa: SIM115
@@ -74,7 +74,7 @@ def open_streams() -> None:
 
 
 def printable(text: str) -> str:
-    """A text that can't steer a terminal: names are data."""
+    """The text without control characters, since names may contain any."""
     return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
 
 
@@ -86,7 +86,7 @@ def exit_with(words: str, code: int) -> NoReturn:
 
 @contextmanager
 def errors_in_one_sentence() -> Iterator[None]:
-    """End with a sentence and an exit code where something is wrong; FRUGALBOOST_DEBUG=1 shows where it came from."""
+    """Turn errors into a sentence and an exit code; FRUGALBOOST_DEBUG=1 shows the traceback."""
     try:
         from frugalboost._support import loading  # noqa: F401  # before another library loads OpenMP
 
@@ -96,7 +96,7 @@ def errors_in_one_sentence() -> Iterator[None]:
     except KeyboardInterrupt:
         say("frugalboost: stopped.")
         raise typer.Exit(interrupts.INTERRUPTED) from None
-    except BrokenPipeError:  # the reader, such as head, has seen enough
+    except BrokenPipeError:  # the reader, such as head, has closed the pipe
         discard_output()
         raise typer.Exit from None
     except typer.Exit:
@@ -115,11 +115,11 @@ def errors_in_one_sentence() -> Iterator[None]:
 
 @contextmanager
 def own_warnings_only() -> Iterator[None]:
-    """Say our own warnings about the chosen model, and no others."""
+    """Show only our own warning about the chosen model."""
     from frugalboost import WeakSelectionWarning
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
     if any(issubclass(w.category, WeakSelectionWarning) for w in caught):
-        say("The features selected say little: on rows held out they predict no better than a constant.")
+        say("The selected features are weak: on held-out rows they predict no better than a constant.")

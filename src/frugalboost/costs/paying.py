@@ -13,15 +13,15 @@ Floats = NDArray[np.float64]
 class Payer:
     """Which bag pays for each feature, bought one after another: the rule of BagPrices in cpp/price/prices.cpp.
 
-    A bag that is owned already, for nothing; otherwise the cheapest of the feature's bags, the first of equals, which
-    is owned from then on. Whoever counts bags or adds up what was paid for them asks here.
+    If a bag of the feature is owned, that bag, for nothing. Otherwise the cheapest of its bags, the first of equals,
+    which is owned from then on. All code that counts bags, or adds up what was paid for them, uses this class.
 
     Parameters
     ----------
     bags_of : mapping from int to sequence of int
-        The bags of each feature, ascending; a feature that is left out is a bag by itself, of the same number.
+        The bags of each feature, ascending; a feature that is not in it is a bag of its own, with the same number.
     prices : ndarray or None
-        Of each bag; None: all alike.
+        The price of each bag; None: all the same.
     """
 
     def __init__(self, bags_of: Mapping[int, Sequence[int]], prices: Floats | None) -> None:
@@ -29,7 +29,7 @@ class Payer:
         self._bags_of, self._prices = bags_of, prices
 
     def bag_of(self, feature: int) -> int:
-        """The bag that would pay now."""
+        """The bag that would pay if the feature were bought now."""
         bags = self._bags_of.get(feature, (feature,))
         for bag in bags:
             if bag in self.owned:
@@ -54,6 +54,6 @@ def bags_by_feature(bags: Sequence[Sequence[int]]) -> dict[int, list[int]]:
 
 
 def flattened(items: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Lists of different lengths as the core wants them: where each begins, and all items one after another."""
+    """Lists of different lengths as the core takes them: where each begins, and all items one after another."""
     begin = np.concatenate([[0], np.cumsum([len(i) for i in items], dtype=np.int64)]).astype(np.int64)
     return begin, np.array([v for i in items for v in i], dtype=np.int32)

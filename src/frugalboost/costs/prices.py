@@ -28,7 +28,7 @@ class Prices(Cost):
     never : sequence, default=()
         Features that may not be used.
     most : float or None, default=None
-        The most features that may be bought, whatever they cost.
+        Maximum number of features that may be bought.
     unit : str or None, default=None
         What a price of 1 is, such as "ms"; for reports.
 

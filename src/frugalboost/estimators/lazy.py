@@ -1,7 +1,7 @@
-"""What estimators and paths offer as methods, and rooms above them do: reports and figures.
+"""Methods of estimators and paths that upper rooms implement: reports and figures.
 
-Those rooms are built on estimators, so an import here would be a cycle, and they need extras that may not be installed.
-They are looked up when a method is called. No other module looks up (tools/check_layers sees to it).
+Those rooms use estimators, so importing them here would be a cycle, and they need optional packages. They are imported
+when a method is called. No other module imports upwards (tools/check_layers checks it).
 """
 
 from __future__ import annotations

@@ -201,20 +201,20 @@ class StabilitySelection(Selector, MetaEstimatorMixin, BaseEstimator):  # type: 
         if self.n_features is None and self.error_bound_ > self.max_false:
             warnings.warn(
                 f"With {choices} to choose from, the bound can't be as low as max_false={self.max_false:g}: it is "
-                f"{self.error_bound_:.2g} where one is bought on each half. Raise the threshold.",
+                f"{self.error_bound_:.2g} with one purchase on each half. Raise the threshold.",
                 UserWarning,
                 stacklevel=6,
             )
         if not chosen.any():
             warnings.warn(
                 "Nothing was bought on any half of the rows: no feature gains anything there, or min_samples_leaf="
-                f"{task.params.min_samples_leaf:g} is too many rows for {len(task.train) // 2} of them.",
+                f"{task.params.min_samples_leaf:g} is too large for {len(task.train) // 2} rows.",
                 UserWarning,
                 stacklevel=6,
             )
 
     def _paid(self, stable: Flags, task: FitTask) -> Flags:
-        """Of what is stable as much as the budget allows: the most frequent first, then the cheaper, then the lower."""
+        """The stable features that the budget allows: the most frequent first, then the cheaper, then the lower."""
         if np.isinf(task.budget):
             return stable
         order = np.lexsort((task.costs.start, -self.frequency_))
@@ -267,20 +267,20 @@ def _path_on(
 
 
 class _LimitedPurchases:
-    """Buys so many features at most, or so many bags and all that is in them, within the budget."""
+    """Buys at most a given number of features, or of bags with everything in them, within the budget."""
 
     def __init__(self, task: FitTask, most: int) -> None:
         self.features: list[int] = []  # in order of purchase
-        self.full = False  # something more was wanted
+        self.full = False  # a further purchase was refused
         self._task, self._most, self._payer = task, most, task.costs.payer()
 
     @property
     def bags(self) -> list[int]:
-        """Those that pay; where there are no bags, the features."""
+        """The bags that paid; without bags, the features."""
         return list(self._payer.owned)
 
     def buy(self, feature: int) -> None:
-        """Take a feature, if there is room for it and it can be paid."""
+        """Buy a feature, if the limit and the budget allow it."""
         if feature in self.features:
             return
         if self._payer.bag_of(feature) not in self._payer.owned and len(self._payer.owned) >= self._most:

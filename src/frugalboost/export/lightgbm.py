@@ -96,7 +96,7 @@ def to_lightgbm(model: Any, *, features: str = "selected") -> str:
 
 
 def _objective(served: ServedModel) -> dict[str, str]:
-    """The objective that has our link; none where several outputs stay as they are."""
+    """The objective with our link; none for several outputs with the identity."""
     outputs = served.trees.n_outputs
     if served.link == "identity" and outputs > 1:
         return {}
@@ -110,7 +110,7 @@ def _objective(served: ServedModel) -> dict[str, str]:
 
 
 def _allowed(names: Iterable[str]) -> list[str]:
-    """Names without blanks and characters that mean something in JSON, and no two alike."""
+    """Unique names without blanks and characters that are special in JSON."""
     allowed: list[str] = []
     taken: set[str] = set()
     for name in names:
@@ -125,7 +125,7 @@ def _allowed(names: Iterable[str]) -> list[str]:
 
 
 def _infos(served: ServedModel) -> list[str]:
-    """What values a column has: its levels, or the range of its thresholds, since the data is not known any more."""
+    """The values of a column: its levels, or the range of its thresholds, since the data is gone."""
     trees = served.trees
     infos = []
     for place in range(len(served.names)):
@@ -217,11 +217,11 @@ def _tree(served: ServedModel, nodes: slice, start: float) -> Tree:
     trees = served.trees
     split = trees.feature[nodes] >= 0
     leaf = ~split
-    number = np.where(split, np.cumsum(split) - 1, -leaf.cumsum(dtype=np.int64))  # in LightGBM's way of counting
+    number = np.where(split, np.cumsum(split) - 1, -leaf.cumsum(dtype=np.int64))  # as LightGBM numbers nodes
     first = trees.left[nodes][split].astype(np.int64)
     missing = trees.missing_left[nodes][split].astype(bool)
     categorical = trees.level_set[nodes][split] >= 0
-    # LightGBM sends what is not in a set to the right: where that should go left, the sides change places.
+    # LightGBM sends values that are not in a set to the right. If they should go left, the sides are swapped.
     swapped = categorical & missing
     in_sets = nodes.start + np.flatnonzero(trees.level_set[nodes] >= 0)
     sets = [_words(served.levels_left(i), bool(trees.missing_left[i])) for i in in_sets.tolist()]
@@ -246,7 +246,7 @@ def _tree(served: ServedModel, nodes: slice, start: float) -> Tree:
 
 
 def _words(left: Bools, missing_left: bool) -> list[int]:
-    """The levels that go another way than missing ones do, 32 a word."""
+    """The levels that go to the other side than missing ones, 32 in a word."""
     chosen = left != missing_left
     bits = np.zeros(max(1, -(-len(chosen) // 32)) * 32, dtype=bool)
     bits[: len(chosen)] = chosen
@@ -278,5 +278,5 @@ def _joined(values: Iterable[Any]) -> str:
 
 
 def _text(value: Any) -> str:
-    """A number such that reading it gives the same bits."""
+    """A number as text that reads back with the same bits."""
     return repr(float(value)) if isinstance(value, float) else str(int(value))

@@ -86,7 +86,7 @@ def to_onnx(model: Any, *, features: str = "selected") -> ModelProto:
 
 
 def _onnx() -> Any:
-    """The package onnx, or a sentence that says how to get it."""
+    """The package onnx, or an error that says how to install it."""
     try:
         import onnx
     except ImportError:
@@ -131,7 +131,7 @@ def _tensor(values: NDArray[Any], name: str) -> Any:
 
 def _raw(graph: Graph, served: ServedModel) -> str:
     """Raw predictions, one column per output."""
-    if not (served.trees.feature >= 0).any():  # a constant; there may be no column that a tree could look at
+    if not (served.trees.feature >= 0).any():  # a constant; there may be no columns
         constant = served.trees.start.copy()
         np.add.at(constant, np.arange(served.n_trees) % served.trees.n_outputs, served.trees.value)
         rows = graph.add("Shape", ["X"], start=0, end=1)
@@ -143,7 +143,7 @@ def _raw(graph: Graph, served: ServedModel) -> str:
     double = graph.add("Cast", [sums], to=_onnx().TensorProto.DOUBLE)
     parts = graph.add("Reshape", [double, graph.constant(np.array([-1, 2, served.trees.n_outputs]))])
     total = graph.add("ReduceSum", [parts, graph.constant(np.array([1]))], keepdims=0)
-    # onnxruntime leaves out the addition of a constant that is zero in single precision: shares are large enough.
+    # onnxruntime drops the addition of a constant that is zero in single precision; shares are large enough.
     share = graph.add("Add", [total, graph.constant(served.trees.start[None, :] / scale)])
     return graph.add("Mul", [share, graph.constant(np.float64(scale))])
 
@@ -200,7 +200,7 @@ def _with_sides(graph: Graph, served: ServedModel) -> tuple[str, NDArray[np.int6
 
 
 def _looked_up(graph: Graph, place: int, levels: int, sides: Floats) -> str:
-    """Rows of a table by the level in a column; its last row is for whatever is not a level."""
+    """Rows of a table by the level in a column; its last row is for values that are not a level."""
     values = graph.add("Gather", ["X", graph.constant(np.int64(place))], axis=1)
     # NaN compares as false, so that it is not a level.
     inside = graph.add("And", [_compared(graph, "GreaterOrEqual", values, 0), _compared(graph, "Less", values, levels)])

@@ -1,4 +1,4 @@
-"""What a search over a table found: the whole trade-off, the choice, and what each feature brings."""
+"""The findings of a search: the whole trade-off, the choice, and what each feature contributes."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Findings:
-    """All of it."""
+    """The path, the choice, and errors with one feature, two, ..."""
 
     parameter: str
     points: list[Point]
@@ -58,14 +58,14 @@ class Findings:
 
 
 def examine(search: GBFSCVBase, rows: Sample, test: Sample | None = None, choice: Choice | None = None) -> Findings:
-    """Follow the path of a fitted search on all rows, and measure what each feature of the choice brings.
+    """Follow the path of a fitted search on all rows, and measure what each feature of the choice contributes.
 
     Parameters
     ----------
     search : GBFSClassifierCV or GBFSRegressorCV
         Fitted on these rows.
     rows, test : Sample
-        What it was fitted on; rows to be judged on besides.
+        The rows of the fit, and test rows.
     choice : Choice or None, default=None
         None: what the search's rule chose.
 
@@ -126,7 +126,7 @@ def _parameter(search: GBFSCVBase) -> str:
 
 
 def _best_of_each(search: GBFSCVBase) -> list[tuple[float, int]]:
-    """For each value along the path its best candidate; of the chosen value the chosen one."""
+    """The best candidate for each value along the path; for the chosen value, the chosen one."""
     results, name = search.cv_results_, _parameter(search)
     best: dict[float, int] = {}
     for i, params in enumerate(results["params"]):

@@ -1,4 +1,4 @@
-"""The error with one feature, with two, with three: what each purchase brings."""
+"""The error with one feature, with two, with three: what each purchase contributes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Columns = NDArray[np.intp]
 
 
 class HeldOutScorer:
-    """Scores models on some rows; on none, where there are none."""
+    """Scores models on held-out rows, if there are any."""
 
     def __init__(self, estimator: GBFSBase, scoring: Any, test: Sample | None) -> None:
         self._scorer = Scorer(check_scoring(estimator, scoring=scoring))
@@ -46,7 +46,7 @@ class HeldOutScorer:
 
 @dataclass(frozen=True)
 class Step:
-    """The score with the first so many features."""
+    """The score with the first features."""
 
     n_features: int
     score: float
@@ -56,11 +56,11 @@ class Step:
 def steps_of(
     search: GBFSCVBase, model: GBFSBase, rows: Sample, scorer: HeldOutScorer, mu_given: bool = False
 ) -> list[Step]:
-    """What models with the first features that were bought score.
+    """Scores of models with only the first features that were bought.
 
-    In each split features are bought anew on its training rows, as the chosen model bought them on all rows, and models
-    of the first ones are judged on its held-out rows: features that were chosen with those in sight would look better
-    than they are. Test rows took no part, so there the chosen model's own features are judged.
+    Each split buys its own features on its training rows, with the settings of the chosen model, and models with the
+    first ones are scored on its held-out rows: features chosen with the help of those rows would look better than they
+    are. Test rows took no part in the choice, so there the chosen model's own features are used.
 
     Parameters
     ----------
@@ -71,14 +71,14 @@ def steps_of(
     rows : Sample
         Those of the fit.
     scorer : HeldOutScorer
-        Knows the test rows.
+        Has the test rows.
     mu_given : bool, default=False
         Whether the model's mu is to be the same in every split, not the same share of that split's mu_max.
 
     Returns
     -------
     list of Step
-        For one feature, two, and so on; wider apart where there are many.
+        For one feature, two, and so on; with many features, only some sizes.
     """
     sizes = step_sizes(len(model.selected_features_))
     if not sizes:
@@ -116,14 +116,14 @@ def constant_score(search: GBFSCVBase, rows: Sample) -> float | None:
         fitted = clone(constant).fit(np.zeros((len(train), 1)), part.y, part.weights)
         try:
             scores.append(HeldOutScorer(search.estimator_, search.scoring, rows.take(held_out))(fitted))
-        except (TypeError, ValueError, AttributeError):  # a scorer that asks for more than a constant has
+        except (TypeError, ValueError, AttributeError):  # a scorer that a constant model can't serve
             return None
     mean = float(np.mean(np.array(scores, dtype=float)))
     return mean if np.isfinite(mean) else None
 
 
 def step_sizes(n: int) -> list[int]:
-    """1, 2, 3, ... and where there are many features wider and wider apart."""
+    """1, 2, 3, ..., and further apart from 20 on."""
     if n <= ALL_UNTIL:
         return list(range(1, n + 1))
     wide = np.geomspace(ALL_UNTIL, n, MOST_STEPS - ALL_UNTIL).round().astype(int)
@@ -131,7 +131,7 @@ def step_sizes(n: int) -> list[int]:
 
 
 def purchases_on(model: GBFSBase, rows: Sample, shares: bool, n_jobs: int | None) -> Columns:
-    """What the same settings buy on other rows, in order; ``shares``: mu is the same share of mu_max there."""
+    """The features that the same settings buy on other rows; ``shares``: mu is the same share of mu_max there."""
     again = clone(model).set_params(n_jobs=n_jobs, verbose=0)
     if shares and model.n_features_to_select is None and model.mu_max_ > 0:
         checked, _ = again._checked(rows.X, rows.y, rows.weights)
@@ -149,7 +149,7 @@ def scores_of(
     threads: int,
     count: ProgressCounter | None,
 ) -> list[float | None]:
-    """Scores of models with the first features of an order; with all of them where they are fewer."""
+    """Scores of models with the first features of an order; with all of them if there are fewer."""
 
     def score(k: int, check: Check | None, threads: int) -> float | None:
         found = score_with(model, rows, order[:k], scorer, threads)

@@ -1,4 +1,4 @@
-"""The mean of several models as one: each is fitted on a part of the rows and stopped early on the rest of them."""
+"""The mean of several models as one model: each is fitted on a part of the rows and stopped early on the rest."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Places = NDArray[np.int64]
 def fit_average(task: FitTask, observer: Observer | None, threads: int) -> Model:
     """Fit as many models as ``average`` says, each stopped on its own held-out rows, and return their mean.
 
-    All begin at the start value of all rows: a fold may lack a class.
+    All start from the start value of all rows, since a fold may lack a class.
     """
     if not has_values(task.loss):
         raise ValueError("average needs the loss of every row: give your loss a method 'value'.")
@@ -58,7 +58,7 @@ def _fit(
 
 
 def _mean(models: Sequence[Model], task: FitTask, threads: int) -> Model:
-    """One model of all trees: the first trees of all, then the second ones, each with its share."""
+    """One model of all trees, scaled by the number of models: the first trees of all, then the second ones."""
     trees = _interleaved(models)
     model = replace(
         models[0],

@@ -1,4 +1,4 @@
-"""The last fit, on features that were chosen: all of them free, and the prices paid as they are."""
+"""The last fit, on the chosen features: all of them are free, and the prices paid are reported."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ class FitResult:
     """A model, and how its features were selected."""
 
     model: Model
-    refit_scores: dict[str, Any] | None = None  # of the model that bought, and of the one refitted on its features
-    elimination: dict[str, list[Any]] | None = None  # what was sold on the way, and the held-out loss before
-    no_better_than_constant: bool = False  # in the folds, as far as can be told
+    refit_scores: dict[str, Any] | None = None  # of the model that bought the features, and of the refitted one
+    elimination: dict[str, list[Any]] | None = None  # what was sold, and the held-out loss before
+    no_better_than_constant: bool = False  # in the folds, within the error of the measurement
 
 
 def forward(task: FitTask, observer: Observer | None, threads: int) -> FitResult:
-    """Buy at a fixed mu, and where asked for fit once more on the chosen features alone."""
+    """Buy at a fixed mu, and with ``refit`` fit again on the chosen features alone."""
     refit, average = task.params.refit, task.params.average
     if average > 1 and not refit:
-        raise ValueError(f"average={average} is about the last fit: set n_features_to_select or refit too.")
+        raise ValueError(f"average={average} applies to the last fit: also set n_features_to_select or refit.")
     if refit == "auto" and task.validation is None:
         raise ValueError(
             'refit="auto" compares validation losses: set early_stopping=True, or give fit X_val and y_val.'
@@ -67,14 +67,14 @@ def _score(model: Model) -> dict[str, Any]:
 def fit_on(task: FitTask, columns: Columns, bought: Model, observer: Observer | None, threads: int) -> Model:
     """Fit on some columns, all free, with the task's settings; the model is one of the whole table.
 
-    ``columns`` are in the order in which they were bought: where their prices depend on the order, another one may not
-    fit the budget. ``bought`` is the model of the whole table that led here: mu_max is a matter of all columns.
+    ``columns`` are in order of purchase: another order may exceed the budget. ``bought`` is the model on the whole
+    table that bought them; mu_max and impurity are taken from it.
     """
     if not len(columns):
         return _constant(task, bought, observer, threads)
     model = _fit_free(task, np.sort(columns), observer, threads)
     purchases = _affordable_purchases(model, columns, task)
-    if purchases is None:  # not all of what the free model uses can be paid
+    if purchases is None:  # the columns that the free model uses exceed the budget
         bound = boost(_restricted_to(task, columns), None, observer, threads)
         model, purchases = bound, bound.purchases
     wide = replace(
@@ -90,7 +90,7 @@ def fit_on(task: FitTask, columns: Columns, bought: Model, observer: Observer | 
 
 
 def _fit_free(task: FitTask, columns: Columns, observer: Observer | None, threads: int) -> Model:
-    """A model on some columns that all cost nothing, in terms of the whole table."""
+    """A model on some columns, all free, with the column numbers of the whole table."""
     narrow = narrowed(task, columns, threads)
     if task.params.average > 1:
         model = fit_average(narrow, observer, threads)
@@ -104,7 +104,7 @@ def _fit_free(task: FitTask, columns: Columns, observer: Observer | None, thread
 
 
 def _restricted_to(task: FitTask, columns: Columns) -> FitTask:
-    """The task with no other columns to buy: prices and budget bind it, and mu does not."""
+    """The task with only these columns for sale, with prices and budget and mu = 0."""
     others = np.full(len(task.costs.start), np.inf)
     others[columns] = 0.0
     costs = replace(task.costs, rules=(*task.costs.rules, *resolve(others, len(others), None).rules))
@@ -112,10 +112,10 @@ def _restricted_to(task: FitTask, columns: Columns) -> FitTask:
 
 
 def _affordable_purchases(model: Model, columns: Columns, task: FitTask) -> Purchases | None:
-    """What a model that was fitted on free columns has to buy, in an order that fits the budget; None: no order does.
+    """The purchases of a model that was fitted on free columns, in an order within the budget; None if there is none.
 
-    In the order of first use, where that can be paid. Otherwise a feature may be bought before a tree looks at it,
-    because that makes another one cheaper; what the best iteration does not use comes last.
+    In the order of first use, if the budget allows it. Otherwise a feature may be bought before a tree uses it, because
+    that makes another one cheaper. Features that the best iteration does not use come last.
     """
     used = model.purchases
     needed = used.feature[used.iteration <= model.best_iteration]
@@ -130,7 +130,7 @@ def _affordable_purchases(model: Model, columns: Columns, task: FitTask) -> Purc
 
 
 def _with_purchases(model: Model, purchases: Purchases) -> Curve:
-    """The model's curve with what is owned and paid after each iteration."""
+    """The model's curve with the features owned and the cost after each iteration."""
     owned = np.searchsorted(purchases.iteration, np.arange(model.n_iterations + 1), side="right")
     paid = np.concatenate([[0.0], np.cumsum(purchases.price)])
     return replace(model.curve, n_features=owned.astype(np.int32), cost=paid[owned])

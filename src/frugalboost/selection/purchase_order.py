@@ -1,7 +1,7 @@
-"""In which order some columns can be bought within a budget, and what is paid for each.
+"""An order in which columns can be bought within a budget, and what is paid for each.
 
-Where prices depend on what was bought before, the same columns cost more in one order than in another. A price is only
-reported with an order in which it can really be paid.
+If prices depend on earlier purchases, the same columns cost more in one order than in another. A cost is only reported
+together with an order of purchases that has it.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class PurchaseOrder:
     def find(cls, task: FitTask, orders: Sequence[Places]) -> Self:
         """Buy columns in the first order in which all of them can be paid within the task's budget.
 
-        After the orders given, which hold the same columns, the cheapest one at each step is tried, then those first
-        that are in few bags and so leave no choice. Where no order allows all, as many as the first one does.
+        After the orders given, which hold the same columns, two more are tried: the cheapest column at each step, and
+        columns in the fewest bags first. If no order allows all, the columns that the first order allows are bought.
         """
         wanted = orders[0]
         found = []
@@ -46,13 +46,13 @@ class PurchaseOrder:
 
     @classmethod
     def in_order(cls, task: FitTask, order: Places, cheapest_first: bool = False) -> Self:
-        """Buy columns as far as possible in this order; what the budget does not allow is left out."""
+        """Buy columns in this order, as far as possible; columns that the budget does not allow are left out."""
         bought, prices = _core.buy_all(list(task.costs.rules), order.astype(np.int32), task.budget, cheapest_first)
         return cls(np.asarray(bought).astype(np.int64), np.asarray(prices))
 
     @property
     def cost(self) -> float:
-        """What is paid in all."""
+        """The total cost."""
         return float(self.prices.sum())
 
 
@@ -69,12 +69,12 @@ def _orders_to_try(
 
 
 def is_affordable(task: FitTask, order: Sequence[int]) -> bool:
-    """Whether columns can be bought in just this order within the budget."""
+    """Whether columns can be bought in exactly this order within the budget."""
     wanted = np.array(order, dtype=np.int64)
     return bool(np.isinf(task.budget)) or np.array_equal(PurchaseOrder.in_order(task, wanted).order, wanted)
 
 
 def prices_paid(costs: Resolved, columns: Places) -> dict[int, float]:
-    """What is paid for columns bought in this order, whatever it is; those that can't be bought are left out."""
+    """What is paid for columns bought in this order, without a budget; those that can't be bought are left out."""
     order, paid = _core.buy_all(list(costs.rules), columns.astype(np.int32))
     return dict(zip(np.asarray(order).tolist(), np.asarray(paid).tolist(), strict=True))

@@ -1,8 +1,8 @@
-"""Numbers that tell whether values are the same, whatever holds them and into whichever pieces they are cut.
+"""Checksums of tables that do not depend on how the values are stored or divided into batches.
 
-The first rows of a table are looked at, up to 1,024 of them or a quarter of a million values, and one in 32 of the
-others: tables that differ, differ in many rows, and so it costs next to nothing. Equal numbers of other types are
-equal, as are 0.0 and -0.0, and all missing values.
+A checksum covers the first rows, up to 1,024 of them or a quarter of a million values, and one in 32 of the others:
+different tables usually differ in many rows, and this takes little time. Equal numbers of different types are equal, as
+are 0.0 and -0.0, and all missing values.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _GOLDEN = np.uint64(0x9E37_79B9_7F4A_7C15)
 
 
 class HasRows(Protocol):
-    """What is asked of a table here."""
+    """What a table needs for a checksum."""
 
     shape: tuple[int, int]
 
     def __len__(self) -> int: ...
 
     def row_bits(self, rows: NDArray[Any]) -> Bits:
-        """64 bits for each of some rows, which say what is in it."""
+        """A hash of 64 bits for each of some rows."""
 
 
 def of_rows(table: HasRows, at: int) -> int:
@@ -58,12 +58,12 @@ def value_bits(values: NDArray[Any]) -> Bits:
         numbers = values.astype(np.float64) + 0.0  # -0.0 is 0.0
     bits: Bits = numbers.view(np.uint64)
     bits[np.isnan(numbers)] = _MISSING
-    bits ^= bits >> np.uint64(32)  # else the signs of an even number of columns would cancel each other
+    bits ^= bits >> np.uint64(32)  # otherwise the signs of an even number of columns would cancel
     return bits
 
 
 def level_bits(codes: NDArray[Any], levels: Sequence[Value]) -> Bits:
-    """Categories as 64 bits each, whatever their places are."""
+    """Categories as 64 bits each, independent of their codes."""
     digests = [
         hashlib.blake2b(repr(level).encode("utf-8", "surrogatepass"), digest_size=8).digest() for level in levels
     ]
@@ -73,7 +73,7 @@ def level_bits(codes: NDArray[Any], levels: Sequence[Value]) -> Bits:
 
 
 def column_factors(columns: NDArray[Any]) -> Bits:
-    """An odd number for each column, so that values in other columns are other values."""
+    """An odd number for each column, so that the same value counts differently in other columns."""
     return _mixed(columns.astype(np.uint64)) | np.uint64(1)
 
 

@@ -20,19 +20,19 @@ Places = NDArray[np.integer[Any]]
 
 
 class Table(ABC):
-    """What a fit and a prediction ask of a table."""
+    """What a fit and a prediction need of a table."""
 
     shape: tuple[int, int]
     vocabulary: Vocabulary  # of the categorical columns
     names: tuple[str, ...] | None = None  # of the columns, where they have any
     in_pieces = False  # whether pieces() may yield more than one
-    _given: Callable[[], Any] | None = None  # the same rows and columns as the user holds them
+    _given: Callable[[], Any] | None = None  # returns the same rows and columns as the user passed them
 
     def __len__(self) -> int:
         return self.shape[0]
 
     def made_of(self, X: Any, names: Sequence[str] | None) -> Self:
-        """Let the table know what it was made of, and what its columns are called."""
+        """Remember what the table was made from, and the names of its columns."""
         self._given = lambda: indexable(X)[0]
         self.names = None if names is None else tuple(names)
         return self
@@ -41,7 +41,7 @@ class Table(ABC):
         """Some of the rows, in the order given."""
         some, given = self._rows_at(rows), self._given
         some.names = self.names
-        if given is not None:  # cut only if somebody asks
+        if given is not None:  # indexed only if it is needed
             some._given = lambda: _safe_indexing(given(), rows)
         return some
 
@@ -66,7 +66,7 @@ class Table(ABC):
         """All values as the core reads them; of categorical columns the bins."""
 
     def in_terms_of(self, vocabulary: Vocabulary) -> Table:
-        """The same table with the numbers that a model has given to levels."""
+        """The same table with the codes of a model's vocabulary."""
         return self
 
     def numbers(self) -> _core.Table | _core.SparseTable:
@@ -82,11 +82,11 @@ class Table(ABC):
         raise NotImplementedError
 
     def checksum(self) -> int:
-        """What tells it from tables with other values."""
+        """A number that differs for tables with other values."""
         return of_rows(self, 0)
 
     def row_bits(self, rows: Places) -> Bits:
-        """64 bits for each of some rows, which say what is in it."""
+        """A hash of 64 bits for each of some rows."""
         raise NotImplementedError
 
     def pieces(self, what: str) -> Iterator[tuple[Table, NDArray[np.int64]]]:
@@ -94,12 +94,12 @@ class Table(ABC):
         yield self, np.arange(len(self))
 
     def finder(self, weighted: bool) -> _core.ThresholdFinder | None:
-        """What knows the thresholds of this table already."""
+        """A finder that has already seen all rows, if there is one."""
         return None
 
     @property
     def as_given(self) -> Any:
-        """The rows and columns as the user holds them, for scorers of the user's own; where that is lost, the table."""
+        """The rows and columns as the user passed them, for the user's own scorers; if unknown, the table."""
         return self if self._given is None else self._given()
 
     @property
@@ -134,7 +134,7 @@ class DenseTable(Table):
         return self.array[:, column]
 
     def row_bits(self, rows: Places) -> Bits:
-        """64 bits for each of some rows, which say what is in it."""
+        """A hash of 64 bits for each of some rows."""
         found: Bits = value_bits(self.array[rows]) @ column_factors(np.arange(self.shape[1]))
         return found
 
@@ -154,7 +154,7 @@ class FrameTable(Table):
         return FrameTable(self.shape[0], [self._columns[c] for c in places], vocabulary)
 
     def in_terms_of(self, vocabulary: Vocabulary) -> FrameTable:
-        """The same table with the numbers that a model has given to levels."""
+        """The same table with the codes of a model's vocabulary."""
         if vocabulary == self.vocabulary:
             return self
         columns = list(self._columns)
@@ -178,7 +178,7 @@ class FrameTable(Table):
         return self._columns[column]
 
     def row_bits(self, rows: Places) -> Bits:
-        """64 bits for each of some rows, which say what is in it."""
+        """A hash of 64 bits for each of some rows."""
         values = np.zeros((len(rows), self.shape[1]))
         for i in self.numeric:
             values[:, i] = self._columns[i][rows]
@@ -203,7 +203,7 @@ class SparseTable(Table):
     @cached_property
     def _by_column(self) -> _core.SparseTable:
         found = self._matrix.tocsc()
-        # Made anew, without what the matrix believes of itself: whether it is sorted is looked up, not taken on trust.
+        # A new matrix, without cached flags: whether it is sorted is checked.
         arrays = [np.ascontiguousarray(a) for a in (found.data, found.indices, found.indptr)]
         by_column = sparse.csc_array(tuple(arrays), shape=self.shape)
         if not by_column.has_canonical_format:
@@ -235,7 +235,7 @@ class SparseTable(Table):
         return dense
 
     def row_bits(self, rows: Places) -> Bits:
-        """64 bits for each of some rows, which say what is in it; zeros say nothing."""
+        """A hash of 64 bits for each of some rows; zeros do not contribute."""
         some = sparse.csr_array(self._matrix[rows])
         some.sum_duplicates()
         sums = np.append(np.uint64(0), np.cumsum(value_bits(some.data) * column_factors(some.indices)))

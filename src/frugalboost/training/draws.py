@@ -1,7 +1,7 @@
-"""Rows drawn by chance: every row of the whole table has a number that looks random, and the smallest are drawn.
+"""Random rows: every row of the whole table has a hash, and the rows with the smallest hashes are drawn.
 
-The number follows from the seed and from which row of the table it is, not from where the row lies. So the same rows
-are drawn whether the table is in one piece or in parts on several machines.
+The hash depends on the seed and the number of the row in the whole table. So the same rows are drawn whether the table
+is in one piece or in parts on several machines.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _DIGIT = 8  # bits found at a time
 
 
 def sum_over_parts(values: NDArray[np.int64], part: _core.ThreadPart | None) -> NDArray[np.int64]:
-    """Whole numbers, added up over all parts of the table."""
+    """The sums of whole numbers over all parts of the table."""
     values = np.ascontiguousarray(values, dtype=np.int64)
     if part is not None:
         flat = values.reshape(-1).copy()
@@ -30,7 +30,7 @@ def sum_over_parts(values: NDArray[np.int64], part: _core.ThreadPart | None) -> 
 
 
 def first_row(rows: int, part: _core.ThreadPart | None) -> int:
-    """Which row of the whole table a part's first one is."""
+    """The number of a part's first row in the whole table."""
     if part is None:
         return 0
     counts = np.zeros(part.parts, dtype=np.int64)
@@ -39,7 +39,7 @@ def first_row(rows: int, part: _core.ThreadPart | None) -> int:
 
 
 def row_hashes(rows: int, seed: int, part: _core.ThreadPart | None) -> Hashes:
-    """A number for each row, different for all rows of the whole table."""
+    """A hash for each row, different for all rows of the whole table."""
     numbers = np.arange(rows, dtype=np.uint64) + np.uint64(first_row(rows, part))
     return _mixed(_mixed(np.array([seed], dtype=np.uint64) + _STEP) + (numbers + np.uint64(1)) * _STEP)
 
@@ -55,7 +55,7 @@ def _mixed(v: Hashes) -> Hashes:
 def draw_rows(
     groups: Sequence[Hashes], wanted: NDArray[np.int64], part: _core.ThreadPart | None
 ) -> list[NDArray[np.bool_]]:
-    """Of each group the rows with the smallest numbers, as many as wanted in all parts together."""
+    """The rows of each group with the smallest hashes, as many as wanted over all parts."""
     prefix = np.zeros(len(groups), dtype=np.uint64)  # leading bits of the largest number that is drawn
     left = wanted.astype(np.int64).copy()  # of those that begin with the prefix
     for shift in range(64 - _DIGIT, -1, -_DIGIT):

@@ -65,6 +65,6 @@ class Params:
         return core
 
     def key(self) -> str:
-        """The same for settings with which the core does the same, however many iterations it may take."""
+        """A text that is the same for settings with which the core does the same, apart from max_iter."""
         settings = {p.name: getattr(self, p.name) for p in _FOR_CORE if p.name != "max_iter"}
         return repr({**settings, "seed": self.seed})

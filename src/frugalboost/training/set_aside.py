@@ -1,4 +1,4 @@
-"""Which rows are set aside for the validation loss: by chance, and of each class its share."""
+"""Which rows are set aside for the validation loss: a random, stratified share."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def set_aside(
     seed: int,
     part: _core.ThreadPart | None = None,
 ) -> NDArray[np.bool_]:
-    """Whether each row is set aside. ``classes``: how many y holds the numbers of; 0: y is no class.
+    """Whether each row is set aside. ``classes``: the number of classes in y; 0: y is not a class.
 
     Examples
     --------
@@ -43,11 +43,11 @@ def set_aside(
 def _check(rows: int, held: int, sizes: NDArray[np.int64], fraction: float, stratified: bool) -> None:
     why = None
     if held >= rows:
-        why = "None would be left to fit."
+        why = "No rows would be left to fit."
     elif stratified and sizes.min() < 2:
-        why = "A class has a single row: it can't be on both sides."
+        why = "A class has a single row, which can't be in both parts."
     elif stratified and min(held, rows - held) < len(sizes):
-        why = f"{min(held, rows - held)} rows on one side are fewer than the {len(sizes)} classes."
+        why = f"{min(held, rows - held)} rows in one part are fewer than the {len(sizes)} classes."
     if why is not None:
         raise ValueError(f"early_stopping: {rows} rows can't be split with validation_fraction={fraction:g}. {why}")
 
