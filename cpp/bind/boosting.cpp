@@ -162,6 +162,15 @@ void bind_boosting(nb::module_& m) {
   m.def("boost", &py_boost, "engine"_a, "rules"_a, "budget"_a, "params"_a, "progress"_a, "observer"_a.none(),
         "threads"_a, "Boost trees on an engine; the whole loop runs without Python.");
   m.def(
+      "best_iteration",
+      [](const Doubles& validation_losses, double tol) {
+        BestIteration best;
+        for (size_t i = 0; i < validation_losses.size(); ++i)
+          best.judge(validation_losses.data()[i], static_cast<int>(i), tol);
+        return best.iteration;
+      },
+      "validation_losses"_a, "tol"_a, "The iteration that early stopping keeps.");
+  m.def(
       "rows_to_sample", &py_rows_to_sample, "X"_a, "g"_a, "seed"_a, "threads"_a,
       "The rows that a fit with screening=\"auto\" draws, given the first gradients, in the order in which it looks at "
       "them.");

@@ -51,8 +51,16 @@ void make(PyCpuEngine* self, const BinnedMatrix& X, const Doubles& y, const std:
           std::shared_ptr<ThreadPart> part) {
   std::optional<PyCpuEngine::Rows> validation;
   if (X_val) validation.emplace(PyCpuEngine::Rows{*X_val, *y_val, weights_val, raw_val});
-  new (self) PyCpuEngine({X, y, weights, raw}, validation, loss_of(loss, outputs, loss_parameter),
-                         {min_samples_leaf, seed}, threads, std::move(part));
+  try {
+    new (self) PyCpuEngine({X, y, weights, raw}, validation, loss_of(loss, outputs, loss_parameter),
+                           {min_samples_leaf, seed}, threads, part);
+  } catch (const Interrupted&) {
+    if (part) part->leave();
+    throw nb::python_error();
+  } catch (...) {
+    if (part) part->leave();
+    throw;
+  }
 }
 
 nb::dict table_of(PyCpuEngine& self) {

@@ -32,6 +32,11 @@ class CallablePrices final : public PriceRule {
   nb::object phi_;
 };
 
+size_t checked(const BagPayer& payer, size_t feature) {
+  if (feature >= payer.features()) throw std::invalid_argument("A feature that does not exist can't be bought.");
+  return feature;
+}
+
 }  // namespace
 
 Lists lists_of(const Longs& begin, const Ints& items, size_t size, size_t limit) {
@@ -99,6 +104,23 @@ void bind_prices(nb::module_& m) {
             new (self) CallablePrices(vector_of(prices), phi);
           },
           "prices"_a, "phi"_a);
+  nb::class_<BagPayer>(m, "BagPayer", "Which bag pays for each feature, bought one after another.")
+      .def(
+          "__init__",
+          [](BagPayer* self, const Longs& begin, const Ints& bags, const Doubles& bag_prices) {
+            if (begin.size() == 0) throw std::invalid_argument("Lists must say where each begins.");
+            const Lists lists = lists_of(begin, bags, begin.size() - 1, bag_prices.size());
+            for (size_t f = 0; f < lists.size(); ++f)
+              if (lists.of(f).empty()) throw std::invalid_argument("Every feature must be in a bag.");
+            new (self) BagPayer(lists, vector_of(bag_prices));
+          },
+          "begin"_a, "bags"_a, "bag_prices"_a)
+      .def(
+          "bag_of", [](const BagPayer& self, size_t f) { return self.bag_of(checked(self, f)); }, "feature"_a,
+          "The bag that would pay now.")
+      .def(
+          "buy", [](BagPayer& self, size_t f) { return self.buy(checked(self, f)); }, "feature"_a,
+          "Buy a feature; returns the bag that pays, which is owned from now on.");
   m.def(
       "buy_all",
       [](const std::vector<const PriceRule*>& rules, const Ints& features, double budget, bool cheapest_first) {

@@ -44,7 +44,8 @@ class Booster {
     for (const auto& p : from.purchases) ledger_.restore(p);
     out_.iterations = from.iterations;
     opening_ = from.purchases.empty();
-    for (size_t i = 0; i < from.validation_losses.size(); ++i) judge(from.validation_losses[i], static_cast<int>(i));
+    for (size_t i = 0; i < from.validation_losses.size(); ++i)
+      best_.judge(from.validation_losses[i], static_cast<int>(i), params.tol);
     root_gain_.assign(ledger_.features(), 0.0);
     set_start();
   }
@@ -53,14 +54,14 @@ class Booster {
     Grower grower(engine_, params_, ledger_, out_.mu, from_.draw, context_);
     while (true) {
       observer(record());
-      if (params_.early_stopping && out_.iterations - out_.best_iteration >= params_.n_iter_no_change) {
+      if (params_.early_stopping && out_.iterations - best_.iteration >= params_.n_iter_no_change) {
         out_.ending = Ending::early_stopping;
         break;
       }
       if (out_.ending == Ending::converged || out_.iterations >= params_.max_iter) break;
       iterate(grower);
     }
-    if (!params_.early_stopping) out_.best_iteration = out_.iterations;
+    out_.best_iteration = params_.early_stopping ? best_.iteration : out_.iterations;
     out_.purchases = ledger_.purchases();
     out_.draw = grower.draw_state();
     return std::move(out_);
@@ -111,15 +112,9 @@ class Booster {
     out_.mu = params_.mu_unit == MuUnit::share ? params_.mu * out_.impurity : params_.mu;
   }
 
-  void judge(double validation_loss, int iteration) {
-    if (!(validation_loss < best_loss_ - params_.tol)) return;
-    best_loss_ = validation_loss;
-    out_.best_iteration = iteration;
-  }
-
   const Record& record() {
     const Losses losses = engine_.losses();
-    judge(losses.validation, out_.iterations);
+    best_.judge(losses.validation, out_.iterations, params_.tol);
     out_.records.push_back({out_.iterations, losses.train, losses.validation,
                             static_cast<int>(ledger_.purchases().size()), ledger_.paid()});
     return out_.records.back();
@@ -197,7 +192,7 @@ class Booster {
   const Params& params_;
   const Progress& from_;
   Context& context_;
-  double best_loss_ = kInfinity;
+  BestIteration best_;
   Boosted out_;
   bool opening_ = false;           // nothing has been split so far
   std::vector<double> root_gain_;  // of each column, at most, at the roots so far

@@ -45,6 +45,18 @@ struct Boosted {
   DrawState draw;  // for a fit that goes on from this one
 };
 
+// The best iteration: the first whose validation loss is lower by more than `tol` than that of the best one before.
+struct BestIteration {
+  double loss = kInfinity;
+  int iteration = 0;
+
+  void judge(double validation_loss, int at, double tol) {
+    if (!(validation_loss < loss - tol)) return;
+    loss = validation_loss;
+    iteration = at;
+  }
+};
+
 using Observer = std::function<void(const Record&)>;
 
 // Grows trees until max_iter, until nothing pays any more, or until the validation loss stops falling.

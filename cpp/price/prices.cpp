@@ -20,38 +20,42 @@ void FeaturePrices::bought(size_t f, std::span<const std::uint8_t>) {
   if (left_ < 1) forbid_all();
 }
 
-BagPrices::BagPrices(Lists bags, std::vector<double> bag_prices, double most, bool only_counts)
-    : PriceRule(std::vector<double>(bags.size())),
-      bags_(std::move(bags)),
-      bag_prices_(std::move(bag_prices)),
-      bag_owned_(bag_prices_.size()),
-      left_(most),
-      only_counts_(only_counts) {
-  set_prices();
-}
-
-size_t BagPrices::cheapest(size_t f) const {
+size_t BagPayer::bag_of(size_t f) const {
   const auto bags = bags_.of(f);
   auto rank = [&](std::int32_t bag) {
-    return std::pair(!bag_owned_[static_cast<size_t>(bag)], bag_prices_[static_cast<size_t>(bag)]);
+    const auto b = static_cast<size_t>(bag);
+    return std::pair(!owned_[b], price(b));
   };
   auto before = [&](std::int32_t a, std::int32_t b) { return rank(a) < rank(b); };
   return static_cast<size_t>(*std::min_element(bags.begin(), bags.end(), before));
 }
 
+size_t BagPayer::buy(size_t f) {
+  const size_t bag = bag_of(f);
+  owned_[bag] = 1;
+  return bag;
+}
+
+BagPrices::BagPrices(Lists bags, std::vector<double> bag_prices, double most, bool only_counts)
+    : PriceRule(std::vector<double>(bags.size())),
+      payer_(std::move(bags), std::move(bag_prices)),
+      left_(most),
+      only_counts_(only_counts) {
+  set_prices();
+}
+
 void BagPrices::set_prices() {
   for (size_t f = 0; f < prices_.size(); ++f) {
-    const size_t bag = cheapest(f);
-    const double price = only_counts_ ? 0.0 : bag_prices_[bag];
-    prices_[f] = bag_owned_[bag] || left_ >= 1 ? price : kInfinity;
+    const size_t bag = payer_.bag_of(f);
+    const double price = only_counts_ ? 0.0 : payer_.price(bag);
+    prices_[f] = payer_.owned(bag) || left_ >= 1 ? price : kInfinity;
   }
 }
 
 void BagPrices::bought(size_t f, std::span<const std::uint8_t>) {
-  const size_t bag = cheapest(f);
-  if (bag_owned_[bag]) return;
-  bag_owned_[bag] = 1;
-  bag_prices_[bag] = 0.0;
+  const bool paid_before = payer_.owned(payer_.bag_of(f));
+  payer_.buy(f);
+  if (paid_before) return;
   left_ -= 1;
   set_prices();
 }

@@ -52,6 +52,27 @@ class FeaturePrices final : public PriceRule {
   double factor_, left_;
 };
 
+// Which bag pays for a feature, bought one after another: a bag that is owned already, or the cheapest of the feature's
+// bags, the first of equals, which is owned from then on.
+class BagPayer {
+ public:
+  // bags.of(f): the bags of feature f, at least one.
+  BagPayer(Lists bags, std::vector<double> bag_prices)
+      : bags_(std::move(bags)), prices_(std::move(bag_prices)), owned_(prices_.size()) {}
+
+  size_t features() const { return bags_.size(); }
+  size_t bag_of(size_t f) const;  // that would pay now
+  bool owned(size_t bag) const { return owned_[bag] != 0; }
+  double price(size_t bag) const { return owned_[bag] ? 0.0 : prices_[bag]; }
+  // Returns the bag that pays.
+  size_t buy(size_t f);
+
+ private:
+  Lists bags_;
+  std::vector<double> prices_;
+  std::vector<std::uint8_t> owned_;
+};
+
 // The first feature of a bag pays the bag, the others are free. A feature of several bags is free once any of them is
 // owned, and otherwise pays the cheapest. At most `most` bags may be owned. A rule that only counts bags, beside
 // another that is paid, asks for nothing as long as there is room.
@@ -63,11 +84,8 @@ class BagPrices final : public PriceRule {
   void bought(size_t f, std::span<const std::uint8_t> owned) override;
 
  private:
-  size_t cheapest(size_t f) const;  // an owned bag first
   void set_prices();
-  Lists bags_;
-  std::vector<double> bag_prices_;  // zero once owned
-  std::vector<std::uint8_t> bag_owned_;
+  BagPayer payer_;
   double left_;
   bool only_counts_;
 };

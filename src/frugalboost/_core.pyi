@@ -131,6 +131,17 @@ class StagePrices(PriceRule):
 class CallablePrices(PriceRule):
     def __init__(self, prices: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], phi: Callable) -> None: ...
 
+class BagPayer:
+    """Which bag pays for each feature, bought one after another."""
+
+    def __init__(self, begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], bags: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], bag_prices: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def bag_of(self, feature: int) -> int:
+        """The bag that would pay now."""
+
+    def buy(self, feature: int) -> int:
+        """Buy a feature; returns the bag that pays, which is owned from now on."""
+
 def buy_all(rules: Sequence[PriceRule], features: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], budget: float = float('inf'), cheapest_first: bool = False) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
     """
     Buy features one after another: (features, prices); those that can't be had are left out.
@@ -485,6 +496,9 @@ class Boosted:
 
 def boost(engine: object, rules: Sequence[PriceRule], budget: float, params: Params, progress: Progress, observer: Callable | None, threads: int) -> Boosted:
     """Boost trees on an engine; the whole loop runs without Python."""
+
+def best_iteration(validation_losses: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], tol: float) -> int:
+    """The iteration that early stopping keeps."""
 
 def rows_to_sample(X: BinnedMatrix, g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int, threads: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
     """

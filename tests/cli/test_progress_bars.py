@@ -3,7 +3,7 @@
 from sklearn.datasets import load_diabetes
 
 from frugalboost import GBFSRegressor, GBFSRegressorCV
-from frugalboost._support.progress import Stage, Work, progress_shown_by
+from frugalboost._support.progress import Stage, Work, counted_by
 from frugalboost.cli.progress_bars import Bars
 
 
@@ -62,6 +62,6 @@ def test_a_search_tells_its_stages():
 
     X, y = load_diabetes(return_X_y=True)
     search = GBFSRegressorCV(GBFSRegressor(max_iter=3), n_mus=4, max_depths=[1, 2], cv=3, verbose=1, random_state=0)
-    with progress_shown_by(Noted):
+    with counted_by(Noted):
         search.fit(X, y)
     assert stages == [(4, Work.CROSS_VALIDATION, number, 6) for number in range(1, 7)]

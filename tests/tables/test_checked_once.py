@@ -131,3 +131,13 @@ def test_tables_that_were_checked_for_other_models_are_read_by_their_levels():
     model._fitted_on = None  # as in a file of an earlier version, so that the report can't tell the tables apart
     chosen = model.report(frame[few], Y[few], X_test=frame, y_test=Y).contents["chosen"]
     assert chosen["test_error"] == pytest.approx(100 - 100 * model.score(frame, Y))
+
+
+@pytest.mark.parametrize("with_test", [False, True])
+def test_select(with_test, looked_at):
+    frame = with_categories()
+    frame["target"] = Y
+    train, held = frame.iloc[:200], frame.iloc[200:]
+    more = {"test": held} if with_test else {}
+    frugalboost.select(train, "target", trees=10, points=3, splits=2, **more)
+    assert len(looked_at) == 1 + with_test

@@ -14,7 +14,7 @@ SETTINGS = {"mu": 1e-3, "random_state": 1, "learning_rate": 0.3, "n_iter_no_chan
     [(GBFSClassifier, 0.0), (GBFSClassifier, 0.01), (GBFSRegressor, 0.0), (GBFSRegressor, 2.0), (GBFSRegressor, 20.0)],
 )
 def test_a_cut_model_is_what_a_shorter_fit_keeps(kind, tol):
-    """The rule of the best iteration is written twice, in the core and in `Model.cut`: they must agree."""
+    """Whether iterations are judged while boosting or afterwards."""
     X, y = (load_breast_cancer if kind is GBFSClassifier else load_diabetes)(return_X_y=True)
     settings = {**SETTINGS, "early_stopping": True, "tol": tol}
     long = kind(max_iter=120, **settings).fit(X, y)._model

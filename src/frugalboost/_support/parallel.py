@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from typing import TypeVar
 
-from frugalboost._support.progress import PATH, ProgressCounter, Stage, progress_counter
+from frugalboost._support.progress import PATH, Stage, Tally, progress_counter
 
 T = TypeVar("T")
 Check = Callable[..., None]
@@ -55,7 +55,7 @@ def run_parallel(work: Sequence[Work[T]], threads: int, verbose: bool = False, s
     return _in_threads(work, threads, line)
 
 
-def _in_threads(work: Sequence[Work[T]], threads: int, line: ProgressCounter | None) -> list[T]:
+def _in_threads(work: Sequence[Work[T]], threads: int, line: Tally | None) -> list[T]:
     cancelled = threading.Event()
 
     def check(*_: object) -> None:

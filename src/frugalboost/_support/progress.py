@@ -54,7 +54,7 @@ class Stage:
 PATH = Stage(Work.PATH)
 
 
-class ProgressCounter(Protocol):
+class Tally(Protocol):
     """Counts pieces of work that are done."""
 
     def step(self) -> None:
@@ -137,12 +137,12 @@ def notebook_bar(total: int, what: str) -> Any:
     return tqdm(total=total, desc=what)
 
 
-Maker = Callable[[int, Stage], ProgressCounter]
+Maker = Callable[[int, Stage], Tally]
 _maker: ContextVar[Maker | None] = ContextVar("frugalboost_tally", default=None)
 
 
-def progress_counter(total: int, stage: Stage) -> ProgressCounter:
-    """A counter: the one that :func:`progress_shown_by` sets, else a bar in a notebook, else a line."""
+def progress_counter(total: int, stage: Stage) -> Tally:
+    """A counter: the one that :func:`counted_by` sets, else a bar in a notebook, else a line."""
     made = _maker.get()
     if made is not None:
         return made(total, stage)
@@ -150,7 +150,7 @@ def progress_counter(total: int, stage: Stage) -> ProgressCounter:
 
 
 @contextmanager
-def progress_shown_by(maker: Maker) -> Iterator[None]:
+def counted_by(maker: Maker) -> Iterator[None]:
     """Let a program show progress in its own way.
 
     Parameters
@@ -162,14 +162,14 @@ def progress_shown_by(maker: Maker) -> Iterator[None]:
     --------
     >>> from sklearn.datasets import load_diabetes
     >>> from frugalboost import gbfs_path
-    >>> from frugalboost._support.progress import progress_shown_by
+    >>> from frugalboost._support.progress import counted_by
     >>> class Dots:
     ...     def __init__(self, total, stage):
     ...         print(total, stage)
     ...
     ...     def step(self):
     ...         pass
-    >>> with progress_shown_by(Dots):
+    >>> with counted_by(Dots):
     ...     path = gbfs_path(*load_diabetes(return_X_y=True), n_mus=3, max_iter=5, verbose=1)
     3 fit
     """

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from frugalboost._support.progress import Stage, Work, progress_shown_by
+from frugalboost._support.progress import Stage, Work, counted_by
 
 TITLES = {
     Work.PATH: "the path",
@@ -62,7 +62,7 @@ class Bars:
 def progress_bars(quiet: bool) -> Iterator[None]:
     """Show bars on standard error while work is done, if that is a terminal."""
     if quiet or not sys.stderr.isatty():
-        with progress_shown_by(Silent):
+        with counted_by(Silent):
             yield
         return
     from rich.console import Console
@@ -71,6 +71,6 @@ def progress_bars(quiet: bool) -> Iterator[None]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with (
         Progress(*columns, console=Console(stderr=True), transient=True) as progress,
-        progress_shown_by(Bars(progress).count),
+        counted_by(Bars(progress).count),
     ):
         yield

@@ -7,11 +7,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from frugalboost import _core
+
 Floats = NDArray[np.float64]
 
 
 class Payer:
-    """Which bag pays for each feature, bought one after another: the rule of BagPrices in cpp/price/prices.cpp.
+    """Which bag pays for each feature, bought one after another: the core's own rule (BagPayer).
 
     If a bag of the feature is owned, that bag, for nothing. Otherwise the cheapest of its bags, the first of equals,
     which is owned from then on. All code that counts bags, or adds up what was paid for them, uses this class.
@@ -26,20 +28,18 @@ class Payer:
 
     def __init__(self, bags_of: Mapping[int, Sequence[int]], prices: Floats | None) -> None:
         self.owned: dict[int, None] = {}  # in order of purchase
-        self._bags_of, self._prices = bags_of, prices
+        self._place = {feature: place for place, feature in enumerate(bags_of)}
+        bags = 1 + max((bag for own in bags_of.values() for bag in own), default=-1)
+        given = np.zeros(bags) if prices is None else np.asarray(prices, dtype=np.float64)
+        self._core = _core.BagPayer(*flattened(list(bags_of.values())), given)
 
     def bag_of(self, feature: int) -> int:
         """The bag that would pay if the feature were bought now."""
-        bags = self._bags_of.get(feature, (feature,))
-        for bag in bags:
-            if bag in self.owned:
-                return bag
-        prices = self._prices
-        return bags[0] if prices is None else min(bags, key=lambda bag: float(prices[bag]))
+        return self._core.bag_of(self._place[feature]) if feature in self._place else feature
 
     def buy(self, feature: int) -> int:
         """Buy a feature; the bag that pays is owned."""
-        bag = self.bag_of(feature)
+        bag = self._core.buy(self._place[feature]) if feature in self._place else feature
         self.owned[bag] = None
         return bag
 

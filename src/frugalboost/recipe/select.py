@@ -6,12 +6,13 @@ import inspect
 import os
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from sklearn.metrics import get_scorer_names
 
+from frugalboost.estimators import GBFSClassifier, GBFSRegressor
 from frugalboost.estimators.fitted import NothingBoughtWarning
 from frugalboost.recipe.choosing import Settings, check_word, choose, sample_size
 from frugalboost.recipe.columns import (
@@ -31,6 +32,7 @@ from frugalboost.recipe.selection import Selection, Source
 from frugalboost.recipe.task import Task, task_of
 from frugalboost.report.contents import contents_of
 from frugalboost.report.facts import Notice, NoticeKind
+from frugalboost.tables.checking import check_X
 from frugalboost.tables.sample import Sample
 
 FEWEST_ROWS = 10
@@ -241,12 +243,16 @@ def run(request: Request, messages: Messages = SILENT) -> Selection:
         messages.say(remark)
     tell_of_sample(sample_size(columns.y, task, request.settings), len(columns.y), messages)
     test, notices, about_test = test_rows(request, loaded, columns, task)
-    rows = Sample(columns.X, columns.y, columns.weights)
+    # All fits below use the tables that are checked here; targets stay the user's own, for splitters and scorers.
+    checker = GBFSClassifier() if task.is_classification else GBFSRegressor()
+    rows = Sample(check_X(checker, columns.X, reset=True), columns.y, columns.weights)
+    if test is not None:
+        test = replace(test, X=check_X(checker, test.X, reset=False, what="the test rows"))
     with warnings.catch_warnings():  # of models that are only tried
         warnings.simplefilter("ignore", NothingBoughtWarning)
         findings = choose(rows, task, request.settings, costs, test)
     model = findings.choice.model
-    checked, _ = model._like()._checked(columns.X, columns.y, columns.weights)
+    checked, _ = model._like()._checked(rows.X, rows.y, rows.weights)
     contents = contents_of(
         findings,
         checked,

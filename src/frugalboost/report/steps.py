@@ -14,7 +14,7 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import check_scoring
 
 from frugalboost._support.parallel import Check, run_parallel
-from frugalboost._support.progress import ProgressCounter, Stage, Work, progress_counter
+from frugalboost._support.progress import Stage, Tally, Work, progress_counter
 from frugalboost._support.threads import threads_for
 from frugalboost.estimators.base import GBFSBase
 from frugalboost.estimators.cross_validation import GBFSCVBase
@@ -147,7 +147,7 @@ def scores_of(
     scorer: HeldOutScorer,
     sizes: Sequence[int],
     threads: int,
-    count: ProgressCounter | None,
+    count: Tally | None,
 ) -> list[float | None]:
     """Scores of models with the first features of an order; with all of them if there are fewer."""
 

@@ -130,14 +130,10 @@ class Model:
     def cut(self, iterations: int, tol: float) -> Model:
         """The model that a fit of at most this number of iterations would have kept.
 
-        The best iteration is the first whose validation loss is lower by more than ``tol`` than that of the best one
-        before, as the core decides while it boosts (cpp/grow/boosting.cpp); the last, without validation rows.
+        The best iteration is the one that the core would choose, or the last, without validation rows.
         """
         last = min(iterations, self.n_iterations)
         if np.isnan(self.curve.validation_loss).all():
             return replace(self, best_iteration=last)
-        best, lowest = 0, np.inf
-        for i, loss in enumerate(self.curve.validation_loss[: last + 1].tolist()):
-            if loss < lowest - tol:
-                best, lowest = i, loss
-        return replace(self, best_iteration=best)
+        losses = np.ascontiguousarray(self.curve.validation_loss[: last + 1])
+        return replace(self, best_iteration=_core.best_iteration(losses, tol))
