@@ -44,11 +44,11 @@ def lines(results: Iterable[Any]) -> str:
 
 def write_json(path: Path, result: Any) -> None:
     """Write a result as JSON, rounded; a file of that name is whole at every moment."""
-    write_whole(path, json.dumps(rounded(result), indent=1) + "\n")
+    write_atomically(path, json.dumps(rounded(result), indent=1) + "\n")
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a file beside its place and move it there, so that nobody ever reads half of it."""
+def write_atomically(path: Path, text: str) -> None:
+    """Write a file beside its target and rename it, so that no reader sees half of it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_suffix(f".part{os.getpid()}")
     beside.write_text(text)

@@ -25,7 +25,7 @@ def pytest_addoption(parser):
 
 @pytest.fixture(autouse=True, scope="session")
 def _chosen_engine(request):
-    """``pytest --engine naive tests/engine`` runs what the fast engine must pass on the plain one."""
+    """``pytest --engine naive -n 0 tests/engine/test_reference.py`` runs tests of small tables on the plain engine."""
     if request.config.getoption("--engine") == "cpu":
         yield
         return

@@ -79,7 +79,8 @@ class PythonEngine final : public Engine {
   std::span<const size_t> columns(Pool pool) const override {
     nb::gil_scoped_acquire lock;
     auto& kept = columns_[number_of(pool)];
-    kept = list_from<size_t>(object_.attr("columns")(name_of(pool)));
+    auto now = list_from<size_t>(object_.attr("columns")(name_of(pool)));
+    if (now != kept) kept = std::move(now);  // what was returned stays valid while the pool is the same
     return kept;
   }
   void own(std::span<const size_t> columns) override { tell("own", columns); }

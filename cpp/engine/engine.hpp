@@ -160,7 +160,7 @@ class Engine {
   // Splits nodes of the level; those in `leaves` become leaves. Returns the rows and weights of the children.
   virtual std::vector<NodeSums> split(std::span<const SplitRule> splits, std::span<const size_t> leaves) = 0;
 
-  // Pools.
+  // Pools. What `columns` returns is valid until the pool changes.
   virtual std::span<const size_t> columns(Pool pool) const = 0;
   virtual void own(std::span<const size_t> columns) = 0;     // adds columns to Pool::owned
   virtual void offer(std::span<const size_t> columns) = 0;   // replaces Pool::offered

@@ -1,4 +1,4 @@
-"""Data sets of the paper, and a few that stand in for what can't be had: read from files, or fetched by scikit-learn.
+"""Data sets of the paper, and some that replace those that are not available: from files, or fetched by scikit-learn.
 
 * :func:`names`: what there is.
 * :func:`load`: one of them, from a folder of files or, where a network exists, by scikit-learn's fetchers.

@@ -26,7 +26,7 @@ class Dataset:
     y : ndarray of shape (n_samples,)
         Classes 0 and 1 as int64, or floats where numbers are to be predicted.
     is_test : ndarray of bool or None, default=None
-        Which rows are the official test part; None where there is none.
+        Which rows are the official test part; None if there is no such part.
     feature_names : list of str or None, default=None
         Names of the columns. They need not be distinct: those of colon are genes, some of which occur twice.
     groups : ndarray of int or None, default=None
@@ -87,7 +87,7 @@ class Dataset:
         if tests is not None and (tests.dtype != np.bool_ or tests.all() or not tests.any()):
             raise ValueError(
                 f"Data set {self.name!r}: is_test must be True for the test rows and False for the training rows, and "
-                "there must be rows of both. Give None where there is no official test part."
+                "there must be rows of both. Give None if there is no official test part."
             )
         if self.weights is not None and not (np.isfinite(self.weights) & (self.weights >= 0)).all():
             raise ValueError(f"Data set {self.name!r}: weights must be finite and not negative.")
@@ -112,7 +112,7 @@ class Dataset:
         return self.y.dtype.kind == "f"
 
     def split(self, seed: int, test_size: float = 0.2) -> tuple[Places, Places]:
-        """Training rows and test rows: the official ones, or drawn at random where there are none.
+        """Training rows and test rows: the official ones, or random ones if there is no official part.
 
         Parameters
         ----------

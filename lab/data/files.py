@@ -23,7 +23,7 @@ def read_npz(path: Path) -> Arrays:
     """Read the arrays that a data set is made of; others in the file are left alone."""
     try:
         if not zipfile.is_zipfile(path):
-            raise ValueError("it is no zip archive")
+            raise ValueError("it is not a zip archive")
         with np.load(path, allow_pickle=False) as file:
             found = {key: _array(file, key) for key in (*_KEYS, *_CSR) if key in file}
     except (OSError, EOFError, ValueError, NotImplementedError, zipfile.BadZipFile, zlib.error) as error:
@@ -52,7 +52,7 @@ def _array(file: Any, key: str) -> NDArray[Any] | None:
             return None
         raise
     if not isinstance(array, np.ndarray):
-        raise ValueError(f"{key!r} is no array")
+        raise ValueError(f"{key!r} is not an array")
     return array
 
 

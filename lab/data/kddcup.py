@@ -82,7 +82,7 @@ def _table(path: Path, schema: Schema) -> Any:
 
 
 def _fill(X: NDArray[np.float32], table: Any, schema: Schema) -> None:
-    """Write the columns of one part; a level that the schema does not know has none."""
+    """Write the columns of one part; a level that is not in the schema has no column."""
     import pyarrow
     import pyarrow.compute
 

@@ -24,9 +24,9 @@ from types import ModuleType
 import matplotlib
 
 from lab.output import DOCS, IMAGES, PAPER
-from lab.paper.cells import Cell, Order, Store, cell_of, run_all
+from lab.paper.cells import Cell, RunOptions, Store, cell_of, run_all
 from lab.paper.pages import write
-from lab.paper.words import INTRODUCTION
+from lab.paper.texts import INTRODUCTION
 
 NAMES = (
     "synthetic",
@@ -46,24 +46,24 @@ def main() -> int:
     matplotlib.use("Agg")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that workers are ended, too
     if options.names == ["page"]:
-        return page(options.out or PAPER, Order(folder_of(options.data), False))
+        return page(options.out or PAPER, RunOptions(folder_of(options.data), False))
     names = NAMES if "all" in options.names else tuple(options.names)
     out = options.out or (Path(tempfile.mkdtemp()) if options.quick else PAPER)
-    order = Order(folder_of(options.data), options.quick)
+    order = RunOptions(folder_of(options.data), options.quick)
     check_filters(names, options)
     try:
-        failures = [failure for name in names for failure in one(name, out, order, options)]
+        failures = [failure for name in names for failure in run_experiment(name, out, order, options)]
     except KeyboardInterrupt:
         again = "" if options.quick and options.out is None else ", and the same command goes on from there"
         print(f"stopped; finished cells are in {out}{again}", file=sys.stderr)
         return 130
     if any(out.glob("*.json")):
         print(f"results are in {out}")
-    return told(failures, order.folder)
+    return report_failures(failures, order.folder)
 
 
-def told(failures: list[tuple[str, str]], folder: str | None) -> int:
-    """Say what failed, each reason once; the exit status."""
+def report_failures(failures: list[tuple[str, str]], folder: str | None) -> int:
+    """Print what failed, each reason once, and return the exit status."""
     for reason in dict.fromkeys(why for _, why in failures):
         cells = [cell for cell, why in failures if why == reason]
         more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
@@ -123,7 +123,7 @@ def method_of(cell: Cell) -> str:
     return cell.method.split(" ")[0]
 
 
-def one(name: str, out: Path, order: Order, options: argparse.Namespace) -> list[tuple[str, str]]:
+def run_experiment(name: str, out: Path, order: RunOptions, options: argparse.Namespace) -> list[tuple[str, str]]:
     """Run one experiment and draw its figures."""
     module = experiment(name)
     print(f"{name}: {module.TITLE}", flush=True)
@@ -149,7 +149,7 @@ def opened(module: ModuleType, name: str, out: Path, quick: bool) -> Store:
     return Store(out / f"{name}{'.quick' if quick else ''}.json", module.SETTINGS)
 
 
-def page(out: Path, order: Order) -> int:
+def page(out: Path, order: RunOptions) -> int:
     """Write docs/paper.md from what is kept."""
     images, written = IMAGES, DOCS / "paper.md"
     if not any((out / f"{name}.json").exists() for name in NAMES):

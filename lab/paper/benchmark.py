@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 from lab.data import load
 from lab.output import save_figure
 from lab.paper import curves
-from lab.paper.cells import Cell, Order, Result
+from lab.paper.cells import Cell, Result, RunOptions
 from lab.paper.curves import TITLES, against_rivals, by_prediction, draw_curves, fitted, shared_legend, sizes, table
 from lab.paper.pages import Claim, Section
 
@@ -44,11 +44,11 @@ def cells(quick: bool) -> list[Cell]:
 
 
 def rivals_on(data: str) -> list[str]:
-    """Those that can take so many rows."""
+    """The rivals that can handle this number of rows."""
     return [m for m in RIVALS if SHAPES[data][0] <= MOST_ROWS.get(m, SHAPES[data][0])]
 
 
-def run(cell: Cell, order: Order) -> Result:
+def run(cell: Cell, order: RunOptions) -> Result:
     """One selector on one cut."""
     table = load(cell.data, order.folder)
     train, test = table.split(cell.split)
@@ -58,7 +58,7 @@ def run(cell: Cell, order: Order) -> Result:
     return {"rows": [len(train), len(test), table.n_features]} | found
 
 
-def draw(results: Sequence[Result], folder: Path, order: Order) -> None:
+def draw(results: Sequence[Result], folder: Path, order: RunOptions) -> None:
     """One panel for each table."""
     here = [data for data in TABLES if any(r["data"] == data for r in results)]
     figure, panels = plt.subplots(

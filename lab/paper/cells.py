@@ -18,7 +18,7 @@ from typing import Any
 
 from frugalboost import NothingBoughtWarning
 from lab.machine import versions
-from lab.output import lines, rounded, write_whole
+from lab.output import lines, rounded, write_atomically
 
 PACKAGES = ("frugalboost", "numpy", "scipy", "scikit-learn", "skglm", "pyHSICLasso", "mrmr-selection")
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -39,14 +39,14 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Order:
-    """What a worker needs to know besides the cell."""
+class RunOptions:
+    """What a worker needs beside the cell."""
 
     folder: str | None  # of the data
     quick: bool
 
 
-Work = Callable[[Cell, Order], Result]
+Work = Callable[[Cell, RunOptions], Result]
 
 
 class Store:
@@ -71,7 +71,7 @@ class Store:
         return [self._results[cell] for cell in cells if cell in self._results]
 
     def put(self, cell: Cell, result: Result) -> None:
-        """Keep a result, and whatever another run has kept meanwhile, in a file that is whole at any time."""
+        """Store a result, and the results of other runs meanwhile, in a file that is written atomically."""
         if self.path.exists() and not self._read():
             aside = next(p for i in range(1, 1000) if not (p := self.path.with_suffix(f".{i}.json")).exists())
             os.replace(self.path, aside)
@@ -80,7 +80,7 @@ class Store:
         self._results[cell] = rounded(asdict(cell) | {"versions": self._versions.index(now)} | result)
         cells = sorted(self._results, key=lambda c: (c.data, c.method, c.split))
         about = json.dumps({"settings": self._settings, "versions": self._versions})
-        write_whole(self.path, f'{about[:-1]}, "cells": {lines(self._results[c] for c in cells)}}}\n')
+        write_atomically(self.path, f'{about[:-1]}, "cells": {lines(self._results[c] for c in cells)}}}\n')
 
     def _read(self) -> bool:
         """Take what the file has; False where it was made with other settings."""
@@ -106,7 +106,7 @@ def made_with() -> dict[str, str]:
 
 
 def run_all(
-    cells: Sequence[Cell], work: Work, order: Order, store: Store, jobs: int, again: bool = False
+    cells: Sequence[Cell], work: Work, order: RunOptions, store: Store, jobs: int, again: bool = False
 ) -> list[tuple[str, str]]:
     """Run the cells that are not in the store (`again`: all), some at a time, each on one thread; return what failed.
 
@@ -114,7 +114,7 @@ def run_all(
     those along, too.
     """
     missing = [cell for cell in cells if again or cell not in store]
-    line = Line(len(cells), len(cells) - len(missing))
+    line = ProgressLine(len(cells), len(cells) - len(missing))
     failures: list[tuple[str, str]] = []
     one_thread()
     waiting, under_way = iter(missing), dict[Future[Result | str], Cell]()
@@ -130,7 +130,7 @@ def run_all(
                 result = outcome(future)
                 if isinstance(result, str):
                     failures.append((str(cell), result))
-                elif not result.get("absent"):  # data that can't be had now may be there another time
+                elif not result.get("absent"):  # data that is missing now may be there another time
                     store.put(cell, result)
                 line.step(cell, failed=isinstance(result, str))
                 if result == KILLED:
@@ -162,7 +162,7 @@ def one_thread() -> None:
         os.environ[name] = "1"
 
 
-def timed(work: Work, cell: Cell, order: Order) -> Result | str:
+def timed(work: Work, cell: Cell, order: RunOptions) -> Result | str:
     """Run one cell in a worker; a failure comes back as its last line, and in full on standard error."""
     begin = time.perf_counter()
     warnings.simplefilter("ignore", NothingBoughtWarning)  # some mu are meant to be too large
@@ -176,7 +176,7 @@ def timed(work: Work, cell: Cell, order: Order) -> Result | str:
     return {"seconds": round(time.perf_counter() - begin, 3)} | result
 
 
-class Line:
+class ProgressLine:
     """How many cells are done, and how long the rest may take."""
 
     def __init__(self, total: int, done: int) -> None:

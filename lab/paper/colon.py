@@ -14,7 +14,7 @@ from frugalboost import GBFSClassifier
 from frugalboost.costs import Bags
 from lab.data import load
 from lab.output import save_figure
-from lab.paper.cells import Cell, Order, Result
+from lab.paper.cells import Cell, Result, RunOptions
 from lab.paper.curves import TITLES, of, solvers
 from lab.paper.ours import MUS, paper_model
 from lab.paper.pages import Claim, Section, percent
@@ -48,7 +48,7 @@ def cells(quick: bool) -> list[Cell]:
     return [Cell("colon", m, s) for m in METHODS for s in range(1 if quick else SPLITS)]
 
 
-def run(cell: Cell, order: Order) -> Result:
+def run(cell: Cell, order: RunOptions) -> Result:
     """Settings by five random splits of the training rows, then one model."""
     table = load("colon", order.folder)
     train, test = table.split(cell.split)
@@ -112,7 +112,7 @@ def ranked(model: Any, k: int) -> Fitted:
     return lambda rows: (model.features(k), model.predict(rows, k))
 
 
-def draw(results: Sequence[Result], folder: Path, order: Order) -> None:
+def draw(results: Sequence[Result], folder: Path, order: RunOptions) -> None:
     """The bag map of the first split: one band a method, genes side by side by bag, dark where selected."""
     results = [r for r in results if r["split"] == 0]
     places, bag = by_bag(order)
@@ -138,7 +138,7 @@ def draw(results: Sequence[Result], folder: Path, order: Order) -> None:
     plt.close(figure)
 
 
-def by_bag(order: Order) -> tuple[np.ndarray, np.ndarray]:
+def by_bag(order: RunOptions) -> tuple[np.ndarray, np.ndarray]:
     bag = load("colon", order.folder).groups
     return np.argsort(bag, kind="stable"), bag
 

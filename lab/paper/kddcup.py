@@ -13,7 +13,7 @@ from sklearn.model_selection import train_test_split
 from frugalboost import GBFSClassifier
 from lab.data import load
 from lab.output import save_figure
-from lab.paper.cells import Cell, Order, Result
+from lab.paper.cells import Cell, Result, RunOptions
 from lab.paper.curves import (
     COLOURS,
     RULE,
@@ -56,7 +56,7 @@ def cells(quick: bool) -> list[Cell]:
     return [Cell("kddcup99", m) for m in (*forms, "best", "l1", "forest")]
 
 
-def run(cell: Cell, order: Order) -> Result:
+def run(cell: Cell, order: RunOptions) -> Result:
     """Rows weigh as much as there are of their kind in the full file."""
     table = load("kddcup99", order.folder)
     train, test = table.split(0)
@@ -113,7 +113,7 @@ def wrong(answer: np.ndarray, y: np.ndarray) -> float:
     return float(np.mean(answer != y))
 
 
-def draw(results: Sequence[Result], folder: Path, order: Order) -> None:
+def draw(results: Sequence[Result], folder: Path, order: RunOptions) -> None:
     """Left: the paper's form, iteration by iteration; right: newton leaves."""
     figure, panels = plt.subplots(1, 2, figsize=(11, 5), layout="constrained", sharey=True, sharex=True)
     shades = plt.get_cmap("autumn_r")(np.linspace(0.3, 0.85, len(MUS)))

@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 from lab.data import load
 from lab.output import save_figure
 from lab.paper import curves
-from lab.paper.cells import Cell, Order, Result
+from lab.paper.cells import Cell, Result, RunOptions
 from lab.paper.curves import (
     KS,
     TITLES,
@@ -42,7 +42,7 @@ def cells(quick: bool) -> list[Cell]:
     return [Cell(f"mnist{pair}", m) for pair in PAIRS for m in ("paper", "best", *RIVALS)]
 
 
-def run(cell: Cell, order: Order) -> Result:
+def run(cell: Cell, order: RunOptions) -> Result:
     """One selector on one pair."""
     data = load(cell.data, order.folder)
     train, test = data.split(0)
@@ -51,7 +51,7 @@ def run(cell: Cell, order: Order) -> Result:
     return fitted(cell.method, data.X[train], data.y[train], ks, 0, order.quick, judge, EFFORT, L1_SPLITS)
 
 
-def draw(results: Sequence[Result], folder: Path, order: Order) -> None:
+def draw(results: Sequence[Result], folder: Path, order: RunOptions) -> None:
     """One panel for each pair."""
     figure, panels = plt.subplots(2, 3, figsize=(12.6, 7.4), layout="constrained")
     for panel, pair in zip(panels.flat, PAIRS, strict=True):

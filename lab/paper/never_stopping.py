@@ -10,7 +10,7 @@ import numpy as np
 
 from lab.data import load
 from lab.output import save_figure
-from lab.paper.cells import Cell, Order, Result
+from lab.paper.cells import Cell, Result, RunOptions
 from lab.paper.curves import mean_curve, point
 from lab.paper.ours import MUS, paper_model
 from lab.paper.pages import Claim, Section
@@ -31,8 +31,8 @@ def cells(quick: bool) -> list[Cell]:
     return [Cell(data, stop, s) for data in tables for stop in READINGS for s in range(splits)]
 
 
-def run(cell: Cell, order: Order) -> Result:
-    """A model for each mu, the same but for when branches end."""
+def run(cell: Cell, order: RunOptions) -> Result:
+    """A model for each mu; they differ only in when branches end."""
     data = load(cell.data, order.folder)
     train, test = data.split(cell.split)
     found = []
@@ -43,7 +43,7 @@ def run(cell: Cell, order: Order) -> Result:
     return {"points": found}
 
 
-def draw(results: Sequence[Result], folder: Path, order: Order) -> None:
+def draw(results: Sequence[Result], folder: Path, order: RunOptions) -> None:
     """Features bought against mu."""
     figure, panels = plt.subplots(1, 2, figsize=(9.6, 3.8), layout="constrained")
     for panel, data in zip(panels, TABLES, strict=True):

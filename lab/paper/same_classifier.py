@@ -13,7 +13,7 @@ import numpy as np
 from lab.data import load
 from lab.output import save_figure
 from lab.paper import curves
-from lab.paper.cells import Cell, Order, Result
+from lab.paper.cells import Cell, Result, RunOptions
 from lab.paper.curves import TITLES, Judge, against_rivals, draw_curves, fitted, sizes, table
 from lab.paper.ours import Effort
 from lab.paper.pages import Section
@@ -31,7 +31,7 @@ def cells(quick: bool) -> list[Cell]:
     return [Cell("uspst", m, s) for m in ("paper", "best", *RIVALS) for s in range(1 if quick else 5)]
 
 
-def run(cell: Cell, order: Order) -> Result:
+def run(cell: Cell, order: RunOptions) -> Result:
     """Select on the training rows, then train the same SVM on what was selected."""
     data = load("uspst", order.folder)
     train, test = data.split(cell.split)
@@ -54,7 +54,7 @@ def by_svm(X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarray,
     return judge
 
 
-def draw(results: Sequence[Result], folder: Path, order: Order) -> None:
+def draw(results: Sequence[Result], folder: Path, order: RunOptions) -> None:
     """One panel."""
     figure, axes = plt.subplots(figsize=(6.4, 4.4), layout="constrained")
     draw_curves(axes, results, "uspst: every selector's features, one RBF SVM")

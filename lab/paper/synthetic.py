@@ -12,7 +12,7 @@ import numpy as np
 from frugalboost import GBFSClassifier
 from lab.data import make_nonlinear
 from lab.output import save_figure
-from lab.paper.cells import Cell, Order, Result
+from lab.paper.cells import Cell, Result, RunOptions
 from lab.paper.ours import paper_model
 from lab.paper.pages import Claim, Section, percent
 from lab.rivals import L1Logistic
@@ -29,7 +29,7 @@ def cells(quick: bool) -> list[Cell]:
     return [Cell("synthetic", m, s) for m in ("paper", "best", "l1") for s in range(1 if quick else 5)]
 
 
-def run(cell: Cell, order: Order) -> Result:
+def run(cell: Cell, order: RunOptions) -> Result:
     """Fit on one sample, judge on another."""
     X, y = make_nonlinear(ROWS["train"], seed=2 * cell.split)
     X_test, y_test = make_nonlinear(ROWS["test"], seed=2 * cell.split + 1)
@@ -47,7 +47,7 @@ def judged(features: np.ndarray, answer: np.ndarray, y: np.ndarray) -> Result:
     return {"features": [NAMES[f] for f in sorted(features)], "error": float(np.mean(answer != y))}
 
 
-def draw(results: Sequence[Result], folder: Path, order: Order) -> None:
+def draw(results: Sequence[Result], folder: Path, order: RunOptions) -> None:
     """Both panels: what each method makes of the three features, in the plane of the first two."""
     X, y = make_nonlinear(ROWS["test"], seed=1)
     figure, panels = plt.subplots(1, 2, figsize=(9.8, 5.0), layout="constrained", sharex=True, sharey=True)

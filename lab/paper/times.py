@@ -12,7 +12,7 @@ from sklearn.datasets import make_classification
 
 from frugalboost import GBFSClassifier
 from lab.output import save_figure
-from lab.paper.cells import Cell, Order, Result
+from lab.paper.cells import Cell, Result, RunOptions
 from lab.paper.curves import COLOURS, TITLES
 from lab.paper.ours import paper_model
 from lab.paper.pages import Claim, Section
@@ -35,7 +35,7 @@ def cells(quick: bool) -> list[Cell]:
     return [Cell(f"{n} x {d}", m) for n, d in shapes for m in METHODS if n <= MOST_ROWS.get(m, n)]
 
 
-def run(cell: Cell, order: Order) -> Result:
+def run(cell: Cell, order: RunOptions) -> Result:
     """One thread; the clock runs from the table to a model with ten features."""
     n, d = map(int, cell.data.split(" x "))
     X, y = make_classification(n, d, n_informative=5, n_redundant=3, random_state=0)
@@ -59,7 +59,7 @@ def rivals() -> dict[str, Selector]:
     }
 
 
-def draw(results: Sequence[Result], folder: Path, order: Order) -> None:
+def draw(results: Sequence[Result], folder: Path, order: RunOptions) -> None:
     """Seconds against rows, and against columns."""
     figure, panels = plt.subplots(1, 2, figsize=(10.5, 4.6), layout="constrained", sharey=True)
     for panel, along, name in ((panels[0], 0, "rows, of 100 columns"), (panels[1], 1, "columns, of 1,000 rows")):

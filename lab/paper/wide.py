@@ -13,7 +13,7 @@ import numpy as np
 from lab.data import load
 from lab.output import save_figure
 from lab.paper import curves
-from lab.paper.cells import Cell, Order, Result
+from lab.paper.cells import Cell, Result, RunOptions
 from lab.paper.curves import OURS, TITLES, against_rivals, by_prediction, draw_curves, fitted, table
 from lab.paper.ours import Best, Effort
 from lab.paper.pages import Section
@@ -42,7 +42,7 @@ def cells(quick: bool) -> list[Cell]:
     return [Cell(data, m, s) for data in (*STAND_INS, WANTED) for m in ("paper", "best", *RIVALS) for s in range(5)]
 
 
-def run(cell: Cell, order: Order) -> Result:
+def run(cell: Cell, order: RunOptions) -> Result:
     """One selector on one cut."""
     try:
         data = load(cell.data, order.folder)
@@ -81,7 +81,7 @@ def logarithms(X: np.ndarray) -> np.ndarray:
     return np.log2(np.maximum(X, 1.0))
 
 
-def draw(results: Sequence[Result], folder: Path, order: Order) -> None:
+def draw(results: Sequence[Result], folder: Path, order: RunOptions) -> None:
     """One panel for each table."""
     here = sorted({r["data"] for r in results})
     figure, panels = plt.subplots(1, len(here), figsize=(5.4 * len(here), 4.2), layout="constrained", squeeze=False)

@@ -1,6 +1,6 @@
 """Test error with at most k features, against other ways to select.
 
-    python -m lab.quality                                 # whatever is not in the results yet; hours
+    python -m lab.quality                                 # all runs that have no result yet; hours
     python -m lab.quality --data spam --methods frugalboost --again
     python -m lab.quality --table                         # only write the table anew
 
@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from lab.data import Folder
-from lab.output import QUALITY, lines, write_whole
+from lab.output import QUALITY, lines, write_atomically
 from lab.quality.methods import METHODS, TITLES
 from lab.quality.page import Record, page
 from lab.quality.splits import KS, SPLITS, Split, cut, sizes
@@ -51,7 +51,7 @@ def error(split: Split, prediction: np.ndarray) -> tuple[float, float]:
     return float(np.sqrt(square.mean()) / y.std()), float(spread / y.std())
 
 
-def one(method: str, data: str, number: int, limit: float, pipe: Any) -> None:
+def run_method(method: str, data: str, number: int, limit: float, pipe: Any) -> None:
     """Run one method on one split, in a process of its own; send a record, or what package is missing."""
     split = cut(data, number)
     ks = sizes(split.X_train.shape[1])
@@ -87,10 +87,10 @@ def answers(selector: Selector, split: Split, ks: Sequence[int], limit: float) -
 
 
 def run(method: str, data: str, number: int, limit: float) -> Record | str:
-    """Give a fresh process its time and half as much again to end by itself; the record, or why there is none."""
+    """Run in a new process, which is killed after one and a half times its limit; the record, or why it failed."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=one, args=(method, data, number, limit, theirs))
+    process = context.Process(target=run_method, args=(method, data, number, limit, theirs))
     process.start()
     theirs.close()
     key = {"method": method, "data": data, "split": number}
@@ -107,8 +107,8 @@ def run(method: str, data: str, number: int, limit: float) -> Record | str:
 
 
 @contextmanager
-def held(folder: Path) -> Iterator[None]:
-    """Hold a lock on the folder, so that two runs can add to one file."""
+def locked(folder: Path) -> Iterator[None]:
+    """Lock the folder, so that two runs can add to one file."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
@@ -125,15 +125,15 @@ def identity(record: Record) -> tuple[str, str, int]:
     return record["data"], record["method"], record["split"]
 
 
-def keep(record: Record) -> None:
-    """Add a record, in place of an older one of the same run; the file is whole at every moment."""
-    with held(QUALITY):
+def save_record(record: Record) -> None:
+    """Add a record, or replace that of the same run; the file is written atomically."""
+    with locked(QUALITY):
         records = [r for r in recorded() if identity(r) != identity(record)] + [record]
         records.sort(key=lambda r: (list(SPLITS).index(r["data"]), r["method"], r["split"]))
-        write_whole(JSON, lines(records) + "\n")
+        write_atomically(JSON, lines(records) + "\n")
 
 
-def hopeless(record: Record) -> bool:
+def timed_out_without_model(record: Record) -> bool:
     return record["timed_out"] and not record["k"]
 
 
@@ -152,8 +152,8 @@ def measure(arguments: argparse.Namespace) -> None:
             continue
         start = f"[{position}/{len(todo)}] {data} {number} {method}"
         limit = arguments.limit or LIMIT.get(data, 400.0)
-        if number and any(hopeless(r) for r in recorded() if identity(r) == (data, method, 0)):
-            print(f"{start}: left out, split 0 gave nothing in its time", flush=True)
+        if number and any(timed_out_without_model(r) for r in recorded() if identity(r) == (data, method, 0)):
+            print(f"{start}: left out, split 0 found no model within its time", flush=True)
             continue
         found = run(method, data, number, limit)
         if isinstance(found, str):
@@ -161,11 +161,11 @@ def measure(arguments: argparse.Namespace) -> None:
             if " needs " in found:
                 absent.add(method)
             continue
-        keep(found)
-        print(f"{start}: {told(found)}", flush=True)
+        save_record(found)
+        print(f"{start}: {summary_of(found)}", flush=True)
 
 
-def told(record: Record) -> str:
+def summary_of(record: Record) -> str:
     errors = ", ".join(f"k={k} {100 * v['error']:.2f} ({v['n_features']})" for k, v in record["k"].items())
     return f"{record['seconds']:.1f} s{', out of time' if record['timed_out'] else ''}; {errors or 'nothing'}"
 

@@ -19,7 +19,7 @@ LARGEST_GRAM = 4000  # columns
 
 
 def cut(rows: int, size: int, times: int, seed: int) -> list[Places]:
-    """Blocks of so many rows, of several shuffles; what is left over of a shuffle is left out."""
+    """Blocks of a fixed number of rows, from several shuffles; the rest of a shuffle is left out."""
     if size == rows:
         return [np.arange(rows)]
     rng = np.random.default_rng(seed)

@@ -16,7 +16,7 @@ from lab.rivals.ranked import RankedForSVM
 from lab.rivals.rows import Places, Rows, standardised, varied
 
 MOST_BYTES = 2 * 10**9  # of kernels, in single precision
-WHOLE = 200  # up to so many rows kernels are whole
+WHOLE = 200  # rows up to which kernels are computed in full
 BLOCK, SHUFFLES = 20, 3
 
 

@@ -104,6 +104,6 @@ class L1Logistic(Path):
         if self.judged_by == "error":
             return super()._error(model, rows)
         if len(model.columns) == 0:
-            return np.inf  # a model is wanted, even one that is no better than none
+            return np.inf  # there must be a model, even if it is no better than a constant
         margin = np.where(rows.labels == 1, 1.0, -1.0) * model.raw(rows.X)
         return float(np.average(np.logaddexp(0.0, -margin), weights=rows.weight))

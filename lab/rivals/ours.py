@@ -10,7 +10,7 @@ import numpy as np
 from frugalboost import GBFSClassifier, GBFSRegressor, SelectionPath, gbfs_path
 from lab.rivals.sized import DEPTH, LEARNING_RATE, PATIENCE, TREES, Model, Sized, Work
 
-BETWEEN = (3, 7, 14, 30, 70)  # sizes that are tried besides, since fewer features may do better
+BETWEEN = (3, 7, 14, 30, 70)  # further sizes to try, since fewer features may be better
 DEPTHS = (DEPTH, 6)
 MODELS = 5  # whose mean is the last fit
 ENOUGH = 50  # validation rows; with fewer, as on colon, they can't tell when to stop, nor which model is better

@@ -46,7 +46,7 @@ class Rows:
 
 
 def judged(rows: Rows, validation: Rows | None, splits: int, seed: int) -> Iterator[tuple[Rows, Rows]]:
-    """Rows to train on and rows to judge by: the validation rows, or random splits where there are none."""
+    """Rows to train on and rows to judge by: the validation rows, or random splits without them."""
     if validation is None:
         yield from random_splits(rows, splits, seed)
     else:

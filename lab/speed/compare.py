@@ -61,13 +61,13 @@ def measured(folder: Path, rival: str, setting: Record, penalty: float, training
     return record
 
 
-def suited(runs: Runs, wanted: int | None) -> bool:
+def same_numbers_of_features(runs: Runs, wanted: int | None) -> bool:
     """Whether ours has the wanted number of features, and LightGBM CEGB as many as ours."""
     found = runs[OURS][0]["features"]
     return (wanted is None or near(found, wanted)) and near(runs[CEGB][0]["features"], found)
 
 
-def in_turns(
+def run_rounds(
     folder: Path, work: Work, setting: Record, penalty: dict[str, float], rivals: list[str], strict: bool
 ) -> Runs | None:
     """Every rival once in a round; None where strict and the first round shows that the penalties don't suit."""
@@ -78,7 +78,7 @@ def in_turns(
                 continue
             price = penalty.get(OURS if rival == SAMPLED else rival, 0.0)
             runs[rival].append(measured(folder, rival, setting, price, work.trainings))
-            if strict and turn == 0 and rival == CEGB and not suited(runs, work.features):
+            if strict and turn == 0 and rival == CEGB and not same_numbers_of_features(runs, work.features):
                 return None
     return runs
 
@@ -118,10 +118,10 @@ def compare(
         guess = {OURS: work.mu, CEGB: 10 * work.mu}
         penalty = known or tuned(folder, work, setting, guess, work.part)
         doubtful = known is not None or work.part > 1
-        runs = in_turns(folder, work, setting, penalty, rivals, strict=doubtful)
+        runs = run_rounds(folder, work, setting, penalty, rivals, strict=doubtful)
         if runs is None:
             penalty = tuned(folder, work, setting, penalty, 1)
-            runs = in_turns(folder, work, setting, penalty, rivals, strict=False)
+            runs = run_rounds(folder, work, setting, penalty, rivals, strict=False)
     assert runs is not None
     return {
         "rows": rows,
@@ -140,7 +140,7 @@ def ratio(entry: Record, key: str) -> float:
     return float(entry["rivals"][CEGB][key] / entry["rivals"][OURS][key])
 
 
-def told(name: str, entry: Record) -> str:
+def summary_text(name: str, entry: Record) -> str:
     lines = [f"{name}: {entry['trees']} trees"]
     for r in entry["rivals"].values():
         seconds = "   -   " if r["seconds"] is None else f"{r['seconds']:7.3f}"
@@ -175,7 +175,7 @@ class Results:
     def put(self, part: str, name: str, entry: Record) -> None:
         """Add an entry and show it."""
         self.new.setdefault(part, {})[name] = entry
-        print(told(name, entry), flush=True)
+        print(summary_text(name, entry), flush=True)
         if self.path is not None:
             write_json(self.path, self.new)
 

@@ -40,10 +40,10 @@ def between(low: float, high: float, share: float) -> float:
 
 
 def matching_mu(data: Any, setting: dict[str, Any], wanted: int, start: float) -> tuple[float, int]:
-    """Find the mu at which ours buys so many features, and how many it does buy."""
+    """Find the mu at which ours buys about the wanted number of features, and the number it buys."""
     return matching(lambda mu: ours.train(data, setting, mu), wanted, start)
 
 
 def matching_penalty(data: Any, setting: dict[str, Any], wanted: int, start: float) -> tuple[float, int]:
-    """Find the penalty at which LightGBM CEGB uses so many features, and how many it does use."""
+    """Find the penalty at which LightGBM CEGB uses about the wanted number of features, and the number it uses."""
     return matching(lambda penalty: lightgbm_cegb.train(data, setting, penalty), wanted, start)

@@ -26,12 +26,12 @@ from lab.speed.works import SETTING, WORKS
 STAGES = {
     "histograms of dense columns": r"add_(one_word|weighted|some|flat|folded)|Histograms::|GroupSearch::(build|finish)",
     "best splits from histograms": r"scan|GroupSearch",
-    "sparse columns": r"SparseSearch|search_new_sparse|listed",
-    "losses and derivatives": r"logistic|log_sum_exp|softmax|weighted_mean|LogLoss",
+    "sparse columns": r"SparseSearch|SparseColumns|search_sparse|listed",
+    "losses and derivatives": r"logistic|log_sum_exp|softmax|weighted_mean|LogLoss|LossSum|sum_on_grid",
     "gradients as integers": r"GridGradients|to_grid|largest",
     "leaves": r"leaf|in_block",
     "rows of nodes": r"partition|left_bits|gather|OrderedRows|memmove|Placed",
-    "proofs": r"RootBounds|difference|squares|RowSample|possible|rule_out|room",
+    "proofs": r"RootBounds|difference|squares|RowSample|possible|rule_out|most_gain|fast_move",
     "equal rows": r"merge|hashes_of|all_equal|Numbering",
 }
 

@@ -36,7 +36,7 @@ UNLIKELY = 130.0  # values of k that are less likely than the likeliest by exp(t
 
 
 def margin(e: float, share: float = 0.0) -> float:
-    """Return sigma^2 as cpp/grow/screening.cpp has it, where gradients have the range 1."""
+    """Return sigma^2 as cpp/engine/cpu/sampling.cpp has it, where gradients have the range 1."""
     return 1.001 * max((1 - share) / 4 + (0.5 - e) ** 2, (1 - share / 2) * (1 - e) / (2 + e))
 
 

@@ -92,7 +92,7 @@ class Sums:
 
 
 class Judge:
-    """What cpp/grow/screening.cpp makes of a sample."""
+    """What cpp/engine/cpu/sampling.cpp makes of a sample."""
 
     def __init__(self, attack: Attack, z: float, half_range: bool = False) -> None:
         g, inside = attack.g, attack.g[attack.node]
@@ -112,7 +112,7 @@ class Judge:
         return bool(sums.length(m) + self.z * self.stray(share) <= self.enough * np.sqrt(share))
 
     def looks(self, rows: int) -> list[int]:
-        """How many rows are looked at, first and in the end; nothing where that rules out nobody."""
+        """How many rows are looked at, first and in the end; empty if that rules out no column."""
         if not self.needed < rows:
             return []
         first = max(int(self.needed) + 1, min(rows, 64))
@@ -206,7 +206,7 @@ def quantile(rng: np.random.Generator) -> Attack:
 
 
 def mixed(rng: np.random.Generator) -> Attack:
-    """A third of all rows have one class; a rare side has nearly none but those."""
+    """A third of all rows have one class; a rare side has nearly only those."""
     x0 = rng.random(N) < 0.5
     side = place(rng, x0, 250)
     y = (rng.random(N) < np.where(side, 0.95, np.where(x0, 0.2, 0.5))).astype(int)

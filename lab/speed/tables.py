@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from frugalboost import GBFSClassifier
-from frugalboost.tables import Plain
+from frugalboost.tables import DenseTable
 from frugalboost.training.binning import Thresholds
 from lab.data import Folder, adult_frame, load
 from lab.machine import machine, timed
@@ -142,7 +142,7 @@ def against_lightgbm(rows: int = 1_000_000, columns: int = 60, trees: int = 100,
     rng = np.random.default_rng(0)
     X = rng.normal(size=(rows, columns))
     y = (X[:, 0] + X[:, 1] * X[:, 2] + np.sin(3 * X[:, 3]) + X[:, 4:20].sum(axis=1) / 4 > rng.normal(size=rows)) * 1
-    table, quiet = Plain(X), {"verbose": -1, "num_threads": THREADS}
+    table, quiet = DenseTable(X), {"verbose": -1, "num_threads": THREADS}
     part = slice(0, rows // 5)
     model = GBFSClassifier(3e-4, max_iter=trees, n_jobs=THREADS).fit(X[part], y[part])
     settings = {"objective": "binary", "num_leaves": 16, "max_depth": 4, **quiet}

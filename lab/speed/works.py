@@ -28,7 +28,7 @@ class Work:
     rounds: int = 3  # of ours and LightGBM CEGB
     other_rounds: int = 1
     trainings: int = 3  # in one round, while they take less than a few seconds
-    part: int = 1  # penalties are looked for on every so many-th row, then checked on the whole
+    part: int = 1  # penalties are searched on every n-th row, then checked on all rows
     left_out: tuple[str, ...] = ()  # rivals that would take too long
     reads_data: bool = True  # from the data folder
 

@@ -1,10 +1,10 @@
 """Gradient boosted feature selection: boosted trees that buy their features."""
 
-# Names are loaded when first asked for: the command must hear Ctrl-C before numpy and scikit-learn are read, which
-# takes a second, and `frugalboost --version` needs neither. So little is imported here, not even typing.
+# Names are loaded when first used: the command must react to Ctrl-C before numpy and scikit-learn are imported, which
+# takes a second, and `frugalboost --version` needs neither. So this module imports little, not even typing.
 import sys as _sys
 
-# Before another library loads OpenMP. The command ("-m" while Python looks for __main__) does it when it hears Ctrl-C.
+# Before another library loads OpenMP. The command ("-m" while Python looks for __main__) first sets up Ctrl-C.
 if _sys.argv[:1] != ["-m"] and not "".join(_sys.argv[:1]).endswith(("/frugalboost", "\\frugalboost")):
     from frugalboost._support import loading as _loading  # noqa: F401
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from frugalboost.estimators.fitted import NothingBoughtWarning, WeakSelectionWarning
     from frugalboost.estimators.path import SelectionPath, gbfs_path
     from frugalboost.estimators.regressor import GBFSRegressor
+    from frugalboost.estimators.saving import ModelFileError, load
     from frugalboost.estimators.stability import StabilitySelection
-    from frugalboost.estimators.storing import ModelFileError, load
     from frugalboost.plotting import (
         BagDisplay,
         EntryDisplay,
@@ -59,7 +59,7 @@ _HOMES = {
     "GBFSClassifierCV": "estimators.cross_validation",
     "GBFSRegressor": "estimators",
     "GBFSRegressorCV": "estimators.cross_validation",
-    "ModelFileError": "estimators.storing",
+    "ModelFileError": "estimators.saving",
     "NothingBoughtWarning": "estimators.fitted",
     "PurchaseDisplay": "plotting",
     "Selection": "recipe.selection",
@@ -69,9 +69,9 @@ _HOMES = {
     "StabilitySelection": "estimators.stability",
     "WeakSelectionWarning": "estimators.fitted",
     "gbfs_path": "estimators.path",
-    "load": "estimators.storing",
+    "load": "estimators.saving",
     "select": "recipe.select",
-    "_core": "_support.loading",  # so that whoever asks first loads it as it must be loaded
+    "_core": "_support.loading",  # whichever module imports it first, it is loaded with the right settings
 }
 
 
@@ -87,8 +87,8 @@ def __getattr__(name: str) -> "Any":
     elif name in ("datasets", "baselines"):
         home = {"datasets": "lab.data", "baselines": "lab.rivals"}[name]
         raise AttributeError(
-            f"frugalboost.{name} is no part of the library any more: in a checkout of the repository it is {home}, and "
-            "scikit-learn has data sets to try things on."
+            f"frugalboost.{name} is no longer part of the library: in a checkout of the repository it is {home}, and "
+            "scikit-learn has data sets for examples."
         )
     elif name.startswith("__"):
         raise AttributeError(f"module 'frugalboost' has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""How a program shows the progress of long work its own way: ``counted_by``."""
+"""Lets a program show the progress of long work in its own way: ``counted_by``."""
 
 from frugalboost._support.progress import Maker, Stage, Tally, Work, counted_by
 

@@ -76,7 +76,7 @@ def test_ctrl_c_ends_a_fit_within_a_second(phase, tmp_path):
         y = (X[:, 0] > 0).astype(int)
         model = GBFSClassifier(0.0, max_iter=100_000, max_depth=8)
         if {phase == "boosting"}:
-            Thresholds.find(Plain(X), None, 255, 2)  # as long as binning takes; then boosting is surely reached
+            Thresholds.find(DenseTable(X), None, 255, 2)  # as long as binning takes; then boosting is surely reached
         print("ready", flush=True)
         try:
             model.fit(X, y)

@@ -19,7 +19,7 @@ from sklearn.datasets import dump_svmlight_file, load_breast_cancer
 import frugalboost
 from frugalboost.cli import main
 from frugalboost.costs import Bags, Prices
-from frugalboost.recipe.columns import Roles, divided
+from frugalboost.recipe.columns import Roles, split_columns
 from frugalboost.recipe.files import load_table
 from frugalboost.recipe.pricing import costs_of
 from frugalboost.recipe.problems import Problem
@@ -113,7 +113,7 @@ def test_selling_back_must_do_better_and_cost_no_more(monkeypatch, score, price,
 
     def selling(search, rows, k):
         asked.append(k)
-        warnings.warn("The features selected say little", stacklevel=2)
+        warnings.warn("The selected features are weak", stacklevel=2)
         results = {"mean_test_score": [score], "se_test_score": [0.01]}
         return SimpleNamespace(
             best_score_=score, total_cost_=price, cv_results_=results, best_index_=0, estimator_="sold back"
@@ -135,7 +135,7 @@ def test_selling_back_must_do_better_and_cost_no_more(monkeypatch, score, price,
 def test_a_sample_chooses_and_all_rows_fit(table, capsys):
     assert select(table, "-t", "bought", "--id", "amount", "--sample", "120", "--json") == 0
     shown = capsys.readouterr()
-    assert "120 of the rows, drawn at random, are used to choose by" in shown.err
+    assert "120 of the rows, drawn at random, are used to choose" in shown.err
     assert "fitted on all 240" in json.loads(shown.out)["why"]
     assert frugalboost.load("table_selected/model.frugal")._model.ensemble.weight[0] == 240
     assert select(table, "-t", "bought", "--id", "amount", "--sample", "0", "--json") == 0
@@ -186,13 +186,13 @@ def test_a_mu_that_was_asked_for_is_the_same_in_every_split(given, shared, monke
 
     X, y = load_breast_cancer(return_X_y=True)
     search = frugalboost.GBFSClassifierCV(frugalboost.GBFSClassifier(max_iter=5), n_mus=3, random_state=0).fit(X, y)
-    asked, bought_again = [], steps.bought_again
+    asked, purchases_on = [], steps.purchases_on
     fits = []
-    monkeypatch.setattr(steps, "bought_again", lambda *args: asked.append(args[2]) or bought_again(*args))
+    monkeypatch.setattr(steps, "purchases_on", lambda *args: asked.append(args[2]) or purchases_on(*args))
     fit = frugalboost.GBFSClassifier.fit
     monkeypatch.setattr(frugalboost.GBFSClassifier, "fit", lambda self, *args: fits.append(self.mu) or fit(self, *args))
     rows = steps.Sample(X, y)
-    steps.steps_of(search, search.estimator_, rows, steps.Judge(search.estimator_, None, None), mu_given=given)
+    steps.steps_of(search, search.estimator_, rows, steps.HeldOutScorer(search.estimator_, None, None), mu_given=given)
     assert asked == [not given] * 5
     assert fits.count(search.mu_) == 5 * shared
 
@@ -231,7 +231,7 @@ def test_a_test_file_is_judged_besides(frame, table, capsys):
     found = json.loads(shown.out)
     assert 0 <= found["test_error"] <= 50
     assert found["selected"][-1]["test_error_so_far"] is not None
-    assert "rows of test.csv have the same features as one here" in shown.err
+    assert "rows of test.csv have the same features as a row of the table" in shown.err
 
 
 @pytest.mark.slow
@@ -258,7 +258,7 @@ def test_a_rare_class_is_judged_by_auc(frame, tmp_path, monkeypatch, capsys):
 
 def test_nothing_worth_its_price_ends_with_3(table, capsys):
     assert select(table, "-t", "bought", "--mu", "1000") == 3
-    assert "No feature is worth its price" in capsys.readouterr().err
+    assert "no feature is worth its price" in capsys.readouterr().err
     assert "None: no feature is worth its price" in Path("table_selected/report.html").read_text()
     assert main(["predict", "table_selected", table]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 241
@@ -359,11 +359,11 @@ def test_latin_1_and_quoted_lines(tmp_path):
     ("arguments", "words"),
     [
         (["tabel.csv", "-t", "bought"], "Did you mean 'table.csv'?"),
-        (["nowhere/a.csv", "-t", "bought"], "is not there either"),
+        (["nowhere/a.csv", "-t", "bought"], "and no folder"),
         (["table.csv"], "--target is missing"),
         (["table.csv", "-t", "Bought"], "Did you mean 'bought'?"),
         (["table.csv", "-t", "bought", "--id", "colur"], "Did you mean 'colour'?"),
-        (["table.csv", "-t", "bought", "--id", "bought"], "can't be two of target, weight and id"),
+        (["table.csv", "-t", "bought", "--id", "bought"], "has two roles"),
         (["table.csv", "-t", "name"], "too many for classes"),
         (["table.csv", "-t", "name", "--task", "classification"], "Is it an id?"),
         (["table.csv", "-t", "colour", "--task", "regression"], "holds texts"),
@@ -375,10 +375,10 @@ def test_latin_1_and_quoted_lines(tmp_path):
         (["ragged.csv", "-t", "c"], "can't be read as CSV"),
         (["twice.csv", "-t", "a"], "two columns named 'a'"),
         (["broken.parquet", "-t", "a"], "can't be read"),
-        (["table.xlsx", "-t", "a"], "has no ending that says what it is"),
+        (["table.xlsx", "-t", "a"], "has no known ending"),
         (["none-*.parquet", "-t", "a"], "No file has a name like"),
         (["table.csv", "-t", "bought", "--out", "table.csv"], "must name a folder"),
-        (["table.csv", "-t", "bought", "--out", "full"], "holds other things than a run"),
+        (["table.csv", "-t", "bought", "--out", "full"], "holds other files than those of a run"),
     ],
 )
 def test_problems_are_one_sentence(table, tmp_path, capsys, arguments, words):
@@ -427,7 +427,7 @@ def test_bars_are_for_terminals_only(table):
 
 
 def test_bars_count_all_the_work(monkeypatch):
-    from frugalboost._support.progress import Stage, Work, tally
+    from frugalboost._support.progress import Stage, Work, progress_counter
     from frugalboost.cli.progress_bars import progress_bars
 
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
@@ -437,7 +437,7 @@ def test_bars_count_all_the_work(monkeypatch):
     splits = [Stage(Work.CROSS_VALIDATION, f"split {i}/2, fit", i, 2) for i in (1, 2)]
     with progress_bars(quiet=False):
         for stage in (*splits, Stage(Work.PATH)):
-            tally(3, stage).step()
+            progress_counter(3, stage).step()
     assert len(set(steps)) == 2  # both splits belong to one bar
 
 
@@ -537,11 +537,11 @@ def test_prices_from_files(tmp_path):
     ("text", "words"),
     [
         ("[prises]\nage = 1\n", "Did you mean 'prices'?"),
-        ("[prices]\nage = 'dear'\n", "which is no number"),
-        ("[prices]\nage = -1\n", "A price is zero"),
+        ("[prices]\nage = 'dear'\n", "which is not a number"),
+        ("[prices]\nage = -1\n", "A price must be zero"),
         ("[prices]\nagge = 1\n", "Did you mean 'age'?"),
         ("[bags]\nblood = 'age'\n", "must be a list of features"),
-        ("prices", "is no TOML file"),
+        ("prices", "is not a TOML file"),
     ],
 )
 def test_prices_that_are_wrong(tmp_path, text, words):
@@ -553,7 +553,7 @@ def test_prices_that_are_wrong(tmp_path, text, words):
 def test_infinite_values_and_missing_targets(tmp_path):
     place = tmp_path / "a.csv"
     place.write_text("x,y,b\n1.5,1,true\ninf,2,false\n2.5,,\n-inf,3,true\n")
-    columns = divided(load_table(str(place)), Roles("y"))
+    columns = split_columns(load_table(str(place)), Roles("y"))
     assert columns.dropped_rows == 1
     assert columns.X["x"].isna().tolist() == [False, True, True]
     assert columns.X["b"].tolist() == [1.0, 0.0, 1.0]

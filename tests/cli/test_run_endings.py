@@ -14,7 +14,7 @@ import pytest
 from run_tools import QUICK
 
 from frugalboost.cli import main
-from frugalboost.files import whole_file, whole_folder
+from frugalboost.files import atomic_file, atomic_folder
 from frugalboost.recipe import folder
 from frugalboost.recipe.choosing import Settings
 from frugalboost.recipe.problems import Problem
@@ -60,7 +60,7 @@ def names(place="."):
         (errno.ENOSPC, "The disk is full: there was no room for 'run'"),
         (errno.EDQUOT, "Your share of the disk is used up: there was no room for 'run'"),
         (errno.EROFS, "'run' is on a disk that can only be read"),
-        (errno.EACCES, "'run' may not be written. Change its permissions"),
+        (errno.EACCES, "You have no permission to write 'run'. Change its permissions"),
         (errno.EIO, "'run' can't be written: Input/output error."),
     ],
 )
@@ -96,7 +96,7 @@ def test_what_can_not_be_written_leaves_all_as_it_was(at_once, monkeypatch, caps
     for where, what in ((Path, "mkdir"), (os, "rename")):
         with monkeypatch.context() as patched:
             patched.setattr(where, what, fail)
-            patched.setattr(whole_folder, "_exchange", lambda *_: False)
+            patched.setattr(atomic_folder, "_exchange", lambda *_: False)
             assert main(CALL) == 2
         assert words in capsys.readouterr().err
         assert (names(), content("run") if earlier else None) == before
@@ -204,7 +204,7 @@ def test_what_earlier_versions_left_unfinished_is_replaced(at_once, capsys):
     Path("run/run.json").unlink()
     Path("run/thesis.tex").write_text("")
     assert main(CALL) == 2
-    assert "holds other things than a run" in capsys.readouterr().err
+    assert "holds other files than those of a run" in capsys.readouterr().err
     for path in Path("run").iterdir():
         if path.name != "model.frugal":  # somebody's own, not what a run leaves
             path.unlink()
@@ -240,7 +240,7 @@ def killed_at(number, work):
 def test_killed_at_any_moment(at_once, done, monkeypatch, earlier, exchange):
     """The folder is the earlier one or the new one; the next run clears up, and loses nothing that is not its own."""
     if not exchange:
-        monkeypatch.setattr(whole_folder, "_exchange", lambda *_: False)
+        monkeypatch.setattr(atomic_folder, "_exchange", lambda *_: False)
     moments, states = 0, set()
     while True:
         shutil.rmtree("run", ignore_errors=True)
@@ -250,7 +250,7 @@ def test_killed_at_any_moment(at_once, done, monkeypatch, earlier, exchange):
                 Path("run", name).write_text("earlier")
             Path("run/notes.txt").write_text("mine")
         ended = killed_at(moments, lambda: folder.write(Path("run"), done.report.contents, done.model))
-        folder.ready("run")  # as the next run begins
+        folder.check_folder("run")  # as the next run begins
         assert names() == (["run", "table.csv"] if earlier or Path("run").exists() else ["table.csv"])
         if Path("run").exists():
             assert names("run") == sorted([*folder.OWN, *(["notes.txt"] if earlier else [])])
@@ -274,20 +274,20 @@ def test_files_killed_at_any_moment(table):
         assert Path("answer").read_text() in ("earlier", "new")
         if ended:
             break
-        whole_file.remove_left_behind(Path())
+        atomic_file.remove_left_behind(Path())
         assert names() == ["answer", "table.csv"]
     assert 2 < moment < 99
 
 
 @POSIX
 def test_work_of_a_living_process_is_left_alone(table):
-    with whole_folder._claimed(Path("run").absolute(), folder.OWN) as part:
+    with atomic_folder._claimed(Path("run").absolute(), folder.OWN) as part:
         child = os.fork()
         if child == 0:
-            whole_folder.tidy("run", folder.OWN)
+            atomic_folder.remove_stale("run", folder.OWN)
             os._exit(0)
         os.waitpid(child, 0)
-        whole_folder.tidy("run", folder.OWN)
+        atomic_folder.remove_stale("run", folder.OWN)
         assert part.exists()
     assert names() == ["table.csv"]
 
@@ -332,7 +332,7 @@ def test_models_and_reports_of_python_are_whole_too(at_once, done, monkeypatch):
 def test_folders_that_may_not_be_written(at_once, capsys):
     Path("locked").mkdir(mode=0o500)
     assert main([*CALL[:-1], "locked/run"]) == 2
-    assert "may not be written" in capsys.readouterr().err
+    assert "You have no permission to write" in capsys.readouterr().err
 
 
 def test_names_that_are_too_long_or_lead_through_files(at_once, capsys):
@@ -341,7 +341,7 @@ def test_names_that_are_too_long_or_lead_through_files(at_once, capsys):
         assert "unexpected" not in capsys.readouterr().err
     assert main([*CALL[:-1], "x" * 255]) == 0  # the longest name there may be
     assert main([*CALL[:-1], "é" * 127]) == 0
-    with pytest.raises(Problem, match="too long a name"):
+    with pytest.raises(Problem, match="is too long"):
         folder.replace("y" * 300, "")
 
 
@@ -411,7 +411,8 @@ def test_ctrl_c_that_is_ignored_stays_ignored(table):
 @POSIX
 def test_an_interrupt_that_python_can_not_pass_on_still_stops(table):
     code = (
-        "import os, signal, sys; from frugalboost.cli import stopping; stopping.listen(); stopping.work(True)\n"
+        "import os, signal, sys; from frugalboost.cli import interrupts\n"
+        "interrupts.install(); interrupts.set_working(True)\n"
         "class A:\n    def __del__(self):\n        os.kill(os.getpid(), signal.SIGINT)\n        sum(range(1000))\n"
         "a = A(); del a; print('went on')"
     )

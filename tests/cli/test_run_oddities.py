@@ -70,7 +70,7 @@ def test_classes_that_look_like_numbers_in_the_test_file(tmp_path, monkeypatch, 
     assert json.loads(capsys.readouterr().out)["test_error"] < 10
     frame.assign(y="z").to_csv("test.csv", index=False)
     assert select("train.csv", "-t", "y", "--test", "test.csv") == 2
-    assert "test.csv has a class 'z' that the table has not" in capsys.readouterr().err
+    assert "test.csv has a class 'z' that the table does not have" in capsys.readouterr().err
 
 
 def test_one_class_in_the_test_file_is_told_before_the_work(frame, tmp_path, monkeypatch, capsys):
@@ -79,7 +79,7 @@ def test_one_class_in_the_test_file_is_told_before_the_work(frame, tmp_path, mon
     rare.to_csv("rare.csv", index=False)
     rare[rare["bought"] == 0].to_csv("test.csv", index=False)
     assert select("rare.csv", "-t", "bought", "--id", "amount", "--test", "test.csv") == 2
-    assert "ROC AUC can't be had there" in capsys.readouterr().err
+    assert "ROC AUC is not defined there" in capsys.readouterr().err
     assert not Path("rare_selected").exists()
 
 
@@ -151,7 +151,7 @@ def test_dialects(tmp_path):
     place.write_text("# made by hand\n# twice\na,b\n1,2\n")
     loaded = load_table(str(place))
     assert loaded.names == ["a", "b"]
-    assert "taken for comments" in loaded.remarks[0]
+    assert "read as comments" in loaded.remarks[0]
 
 
 @pytest.mark.parametrize(
@@ -233,8 +233,8 @@ LIBSVM_FAULTS = [
     ("1 1:1\n0 -1:1\n", "line 2 has '-1:1'; numbers of columns must be"),
     ("1 3:1 2:2\n", "line 1 has '2:2' after column 3; the columns of a line must ascend"),
     ("1 1:1\n1 1:1 1:2\n", "line 2 has '1:2' after column 1"),
-    ("1 1:abc\n", "line 1 has '1:abc', whose value is no number"),
-    ("1 1:\n", "line 1 has '1:', whose value is no number"),
+    ("1 1:abc\n", "line 1 has '1:abc', whose value is not a number"),
+    ("1 1:\n", "line 1 has '1:', whose value is not a number"),
     ("1 1\n", "line 1 has '1', which is not a column's number"),
     ("1 :1\n", "which is not a column's number"),
     ("1 1.5:1\n", "which is not a column's number"),
@@ -242,7 +242,7 @@ LIBSVM_FAULTS = [
     ("1,2 1:1\n", "line 1 does not begin with a number"),
     ("1 1:1\nyes 1:1\n", "line 2 does not begin with a number"),
     ("1\n0\n", "has no columns"),
-    ("1 1:1\nnan 1:1\n", "no finite numbers, the first in row 2"),
+    ("1 1:1\nnan 1:1\n", "not finite numbers, the first in row 2"),
     ("# nothing\n", "is empty"),
 ]
 
@@ -300,12 +300,12 @@ def test_files_that_hold_something_else(table, tmp_path, capsys):
     Path("folder.csv").mkdir()
     Path("folder.toml").mkdir()
     for call, words in [
-        (["half.csv", "-t", "bought"], "half.csv begins as UTF-16"),
+        (["half.csv", "-t", "bought"], "half.csv begins like UTF-16"),
         (["folder.csv", "-t", "bought"], "There are no files in the folder 'folder.csv'"),
         (["", "-t", "bought"], "'' can't be read"),
         *(([table, "-t", "bought", option, "latin.csv"], "latin.csv is not UTF-8") for option in ("--costs", "--bags")),
         *(([table, "-t", "bought", option, "long.csv"], "long.csv can't be read") for option in ("--costs", "--bags")),
-        ([table, "-t", "bought", "--costs", "nested.toml"], "nested.toml is no TOML file"),
+        ([table, "-t", "bought", "--costs", "nested.toml"], "nested.toml is not a TOML file"),
         ([table, "-t", "bought", "--costs", "folder.toml"], "'folder.toml' is a folder; a file is needed here"),
         ([table, "-t", "bought", "--bags", "folder.csv"], "'folder.csv' is a folder; a file is needed here"),
     ]:
@@ -364,7 +364,7 @@ def test_a_table_or_a_model_is_not_written_over(table, capsys):
         assert main(call) == 2
         assert "'run' is a folder; --out must name a file." in capsys.readouterr().err
     assert main(["predict", "run", table, "--out", "no/where.csv"]) == 2
-    assert "The folder of 'no/where.csv' is not there" in capsys.readouterr().err
+    assert "The folder of 'no/where.csv' does not exist" in capsys.readouterr().err
     assert {p: p.read_bytes() for p in before} == before
 
 

@@ -26,7 +26,7 @@ from sklearn.preprocessing import FunctionTransformer, KBinsDiscretizer, OneHotE
 import frugalboost
 from frugalboost import GBFSClassifier, GBFSRegressor, _core
 from frugalboost.costs import Bags, Function, Neighbours, Prices, Stage, Stages, Sum, resolve
-from frugalboost.costs.paying import lists
+from frugalboost.costs.paying import flattened
 from frugalboost.training.draws import row_hashes
 
 D = 6
@@ -174,7 +174,7 @@ def test_the_bag_that_pays_is_that_of_the_ledger_in_sums(drawn, others, order, b
     # Bags in the order of their prices, each with a price of its own: what the ledger is paid names the bag.
     ranks = np.empty(len(costs.bags))
     ranks[np.argsort(costs.bag_prices, kind="stable")] = np.arange(1, len(ranks) + 1)
-    rule = _core.BagPrices(*lists([costs.bags_of[f] for f in range(D)]), ranks, np.inf)
+    rule = _core.BagPrices(*flattened([costs.bags_of[f] for f in range(D)]), ranks, np.inf)
     again, paid = _core.buy_all([rule], had)
     assert again.tolist() == had.tolist()
     payer = costs.payer()
@@ -373,7 +373,7 @@ def test_a_grid_search_can_vary_prices():
     assert search.best_estimator_.costs.discount == search.best_params_["costs__discount"]
     with pytest.raises(ValueError, match="has no parameter 'dicsount'"):
         search.estimator.set_params(costs__dicsount=1)
-    with pytest.raises(ValueError, match="no parameters of its own"):
+    with pytest.raises(ValueError, match="no parameters to set"):
         GBFSClassifier(costs=[1.0]).set_params(costs__discount=1)
 
 
@@ -386,14 +386,14 @@ def test_a_grid_search_can_vary_prices():
         (lambda: Bags({"x": "abc"}), "features of bag 'x' must be a list"),
         (lambda: Bags("one-hot"), "groups must be a mapping"),
         (lambda: Bags([0, 1], prices={0: -2}), "price of bag 0 is -2"),
-        (lambda: Neighbours((2, 2), 1.01), "discount is 1.01; it lies from 0 to 1"),
+        (lambda: Neighbours((2, 2), 1.01), "discount is 1.01; it must be between 0 and 1"),
         (lambda: Neighbours((2, 2), -0.01), "discount is -0.01"),
         (lambda: Neighbours((2, 2), np.nan), "discount is nan"),
         (lambda: Neighbours((2, 2), reach=0), "reach is 0"),
         (lambda: Neighbours((2, 2, 2, 2)), "not the shape of an image"),
         (lambda: Stages({"a": 3}), "mapping from names to Stage"),
         (lambda: Stages({"a": Stage(after="b")}), "comes after 'b', which does not exist"),
-        (lambda: Stages({"a": Stage(after="b"), "b": Stage(after="a")}), "'a' after 'b' after 'a' is a circle"),
+        (lambda: Stages({"a": Stage(after="b"), "b": Stage(after="a")}), "'a' after 'b' after 'a' is a cycle"),
         (lambda: Stage(-1.0), "price is -1"),
         (lambda: Stage(opens="abc"), "opens must be a list"),
         (lambda: Prices([1.0, -1.0]), "price of feature number 1 is -1"),
@@ -406,7 +406,7 @@ def test_a_grid_search_can_vary_prices():
         (lambda: Neighbours((2, 2), discount="half"), "discount is 'half', not a number"),
         (lambda: Sum(()), "add them with"),
         (lambda: Stage(cheaper={"x": 2}), "share taken off feature 'x' is 2"),
-        (lambda: Function(3), "can't be called"),
+        (lambda: Function(3), "is not callable"),
         (lambda: Prices(unit="ms") + Prices(unit="euro"), "Prices in euro and ms can't be added"),
     ],
 )
@@ -425,26 +425,26 @@ FRAME = pd.DataFrame(np.random.default_rng(0).normal(size=(80, 4)), columns=["ag
         (Prices(never=[7]), "no feature number 7; X has 4"),
         (Bags([0, 1]), "4 labels are needed, one for each feature; got 2"),
         (Bags({"b": ["iron", "sugr"]}), "bag 'b': X has no feature 'sugr'. Did you mean 'sugar'?"),
-        (Bags({"b": ["iron"]}, prices={"c": 1.0}), "there is no bag 'c'"),
+        (Bags({"b": ["iron"]}, prices={"c": 1.0}), "prices names 'c', which is not a bag"),
         (Neighbours((2, 3)), "has 6 pixels; X has 4"),
         (Neighbours(np.zeros((3, 3))), r"the matrix has shape \(3, 3\); X has 4"),
         (Neighbours([("age", "iorn")]), "X has no feature 'iorn'. Did you mean 'iron'?"),
         (Neighbours(["age"]), "'age' is not an edge"),
         (Stages({"s": Stage(opens=["scn"])}), "stage 's': X has no feature 'scn'"),
-        (Stages({"s": Stage(opens=["scan"], needs=["scan"])}), "feature 'scan' can never be had"),
+        (Stages({"s": Stage(opens=["scan"], needs=["scan"])}), "feature 'scan' can never be bought"),
         (
             Stages({"s": Stage(opens=["scan"], needs=["iron"]), "t": Stage(opens=["iron"], needs=["scan"])}),
-            "feature 'iron' can never be had",
+            "feature 'iron' can never be bought",
         ),
-        (Function(lambda owned, last, prices: None), "phi gave nothing"),
+        (Function(lambda owned, last, prices: None), "phi returned None"),
         (Bags, "costs=Bags is a class"),
         (
             Function(lambda owned, last, prices: prices[:2]),
-            r"after feature '\w+' was bought, phi gave prices of shape \(2,\)",
+            r"after feature '\w+' was bought, phi returned prices of shape \(2,\)",
         ),
         (Function(lambda owned, last, prices: prices - 5), "the price of feature '.*' is -4"),
         (Function(lambda owned, last, prices: prices * np.nan), "the price of feature '.*' is nan"),
-        (Function(lambda owned, last, prices: "free"), "phi gave str, not an array"),
+        (Function(lambda owned, last, prices: "free"), "phi returned a str, not an array"),
         (lambda owned, last, prices: 1 / 0, "division by zero"),
     ],
 )
@@ -532,7 +532,7 @@ def test_a_loaded_model_does_not_go_on_with_other_prices(tmp_path):
     model.save(tmp_path / "model")
     loaded = frugalboost.load(tmp_path / "model")
     assert loaded.cost_unit_ == "ms"
-    with pytest.raises(ValueError, match=r"Set them again: set_params\(costs=...\)"):
+    with pytest.raises(ValueError, match=r"Set it again: set_params\(costs=...\)"):
         loaded.set_params(max_iter=30).fit(X, y)
     loaded.set_params(costs=bags, max_iter=30).fit(X, y)
     assert repr(loaded.history_) == repr(model.set_params(max_iter=30).fit(X, y).history_)

@@ -14,7 +14,7 @@ from scipy import sparse
 from frugalboost import GBFSClassifier, GBFSRegressor, _core
 from frugalboost.costs import Bags, Prices
 from frugalboost.losses import Huber, Quantile
-from frugalboost.tables.kinds import Framed
+from frugalboost.tables.kinds import FrameTable
 from frugalboost.tables.parts import with_common_vocabulary
 from frugalboost.training.boosting import boost
 from frugalboost.training.fit import prepare
@@ -35,7 +35,7 @@ def fitted(task, threads=1):
 
 def own_levels(table):
     """A part as it would come: with the levels that its rows have, and no others."""
-    if not isinstance(table, Framed) or not table.vocabulary:
+    if not isinstance(table, FrameTable) or not table.vocabulary:
         return table
     seen = {c: {int(v) for v in np.unique(table.codes(c)) if v >= 0} for c in table.vocabulary}
     return table.in_terms_of(
@@ -45,11 +45,11 @@ def own_levels(table):
 
 def fit_part(task, rows, validation_rows, part):
     try:
-        train = task.train.at(rows)
+        train = task.train.take(rows)
         train = replace(train, X=with_common_vocabulary(own_levels(train.table), part))
         validation = None
         if task.validation is not None:
-            validation = task.validation.at(validation_rows)
+            validation = task.validation.take(validation_rows)
             validation = replace(validation, X=validation.table.in_terms_of(train.table.vocabulary))
         return fitted(replace(task, train=train, validation=validation, part=part))
     except BaseException:
@@ -114,7 +114,7 @@ LOSSES = {
 def sorted_rows(task, deal):
     """Parts hold rows in order, so that the row numbers of the whole table are those of the parts one after another."""
     order = np.argsort(deal, kind="stable")
-    return replace(task, train=task.train.at(order)), deal[order]
+    return replace(task, train=task.train.take(order)), deal[order]
 
 
 def check(task, y, rng, parts=PARTS, names=("even", "by y", "lopsided", "all in the last")):

@@ -118,7 +118,7 @@ def test_bad_tables_and_targets_of_a_regressor(make, error, message):
         ({"costs": [-1.0] + [1.0] * 29}, "price of feature number 0 is -1"),
         ({"costs": [1.0] * 29 + [np.nan]}, "price of feature number 29 is nan"),
         ({"costs": ["cheap"] * 30}, "price of feature number 0 is 'cheap', not a number"),
-        ({"costs": {"age": 1.0}}, "feature 'age' is given by name, and X has no names"),
+        ({"costs": {"age": 1.0}}, "feature 'age' is given by name, but the columns of X have no names"),
         ({"costs": 5}, "'costs' parameter"),
     ],
 )

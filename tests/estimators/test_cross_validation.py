@@ -310,7 +310,7 @@ def test_with_a_seed_early_stopping_is_reproducible():
         ({"max_iters": [1.7]}, "max_iter"),
         ({"cv": []}, "no splits"),
         ({"mus": [0.1], "n_features_to_select": [2]}, "can't both be tried"),
-        ({"estimator": GBFSClassifier(n_features_to_select=3)}, "n_features_to_select of the estimator"),
+        ({"estimator": GBFSClassifier(n_features_to_select=3)}, "The estimator has n_features_to_select"),
     ],
 )
 def test_grids_are_checked_before_anything_is_fitted(settings, message):
@@ -333,7 +333,7 @@ def test_another_rule_needs_no_further_splits(monkeypatch):
     changed = GBFSClassifierCV(QUICK, rule="min", n_mus=10, random_state=0).fit(X, Y)
     before = changed.n_features_selected_
     monkeypatch.setattr(GBFSClassifierCV, "_try", None)
-    changed._settle_by("1se", X, Y, None)
+    changed._choose_by("1se", X, Y, None)
     assert changed.n_features_selected_ < before
     assert changed.best_index_ == asked.best_index_
     assert changed.selected_features_.tolist() == asked.selected_features_.tolist()

@@ -328,7 +328,7 @@ def test_progress_line(cancer, capsys, monkeypatch):
     loss = model.history_["train_loss"]
     n, price = model.history_["n_features"][5], model.history_["price_paid"][5]
     assert lines[5].startswith(
-        f"iteration 5/10  loss {loss[5]:.4f}  validation {loss[5]:.4f}  features {n}  price {price:g}"
+        f"iteration 5/10  loss {loss[5]:.4f}  validation {loss[5]:.4f}  features {n}  cost {price:g}"
     )
     assert lines[5].endswith("18 s left")  # 18 seconds for five iterations and the start
     assert lines[-1].startswith("stopped: max_iter was reached")

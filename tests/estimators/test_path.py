@@ -11,7 +11,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.metrics import log_loss
 
 from frugalboost import GBFSClassifier, GBFSRegressor, NothingBoughtWarning, SelectionPath, gbfs_path
-from frugalboost._support.parallel import side_by_side
+from frugalboost._support.parallel import run_parallel
 from frugalboost.costs import Bags
 
 X, Y = load_breast_cancer(return_X_y=True, as_frame=True)
@@ -162,7 +162,7 @@ def test_one_failure_ends_the_others():
 
     begin = time.monotonic()
     with pytest.raises(ValueError, match="no"):
-        side_by_side([goes_on, fails, goes_on, goes_on], threads=2)
+        run_parallel([goes_on, fails, goes_on, goes_on], threads=2)
     assert ended
     assert time.monotonic() - begin < 5
 
@@ -203,9 +203,9 @@ def test_a_loss_without_values():
 
 
 def test_settings_that_do_not_go_together():
-    with pytest.raises(ValueError, match="n_features_to_select of the estimator"):
+    with pytest.raises(ValueError, match="The estimator has n_features_to_select"):
         gbfs_path(X, Y, estimator=GBFSClassifier(n_features_to_select=3))
-    with pytest.raises(ValueError, match="can't both be followed"):
+    with pytest.raises(ValueError, match="can't be used together"):
         gbfs_path(X, Y, mus=[0.1], n_features_to_select=[2])
     path = gbfs_path(X, Y, n_mus=2, max_iter=2)
     assert path == path

@@ -496,7 +496,7 @@ class Fuzzer:
             self.reasons[check_sentence(str(error), str(self.path))] += 1
             return "refused"
         except ValueError as error:
-            if "fitted with a loss of its own" in str(error):
+            if "fitted with a user's own loss" in str(error):
                 return "refused"
             raise
         self.use(model, exports)

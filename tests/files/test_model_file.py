@@ -24,7 +24,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 
 import frugalboost
 from frugalboost import GBFSClassifier, GBFSRegressor, ModelFileError
-from frugalboost.files import whole_file
+from frugalboost.files import atomic_file
 from frugalboost.losses import Quantile
 from frugalboost.report.tree import first_tree
 
@@ -113,7 +113,7 @@ def test_a_loss_of_ones_own_must_be_passed(tmp_path):
     X, y = load_diabetes(return_X_y=True)
     model = GBFSRegressor(loss=OwnSquare(), max_iter=3).fit(X, y)
     model.save(tmp_path / "model")
-    with pytest.raises(ValueError, match=r"loss of its own, 'OwnSquare', .* load\(path, loss=...\)"):
+    with pytest.raises(ValueError, match=r"user's own loss, 'OwnSquare', .* load\(path, loss=...\)"):
         frugalboost.load(tmp_path / "model")
     GBFSRegressor(max_iter=3).fit(X, y).save(tmp_path / "plain")
     with pytest.raises(ValueError, match="load it without passing one"):
@@ -208,14 +208,14 @@ def test_saving_respects_links_modes_and_devices(tmp_path):
 posix = pytest.mark.skipif(os.name == "nt", reason="locks, modes and signals of POSIX")
 WAITS = """
 import os, sys, time
-from frugalboost.files import whole_file
+from frugalboost.files import atomic_file
 sync = os.fsync
 def slow(number):
     print("written", flush=True)
     sys.stdin.readline()
     sync(number)
 os.fsync = slow
-whole_file.replace(sys.argv[1], b"new" * 10**6)
+atomic_file.write(sys.argv[1], b"new" * 10**6)
 """
 
 
@@ -237,7 +237,7 @@ def test_a_killed_save_leaves_nothing_for_long(tmp_path):
     assert path.read_bytes() == b"old"
     assert len(list(tmp_path.iterdir())) == 2
     (tmp_path / "notes.part").write_text("of someone else")
-    whole_file.replace(tmp_path / "another", b"any file in the folder")
+    atomic_file.write(tmp_path / "another", b"any file in the folder")
     assert {p.name for p in tmp_path.iterdir()} == {"model", "another", "notes.part"}
 
 
@@ -245,7 +245,7 @@ def test_a_killed_save_leaves_nothing_for_long(tmp_path):
 def test_a_save_leaves_others_alone(tmp_path):
     path = tmp_path / "model"
     with writer(path) as other:
-        whole_file.replace(path, b"mine")
+        atomic_file.write(path, b"mine")
         assert path.read_bytes() == b"mine"
         assert len(list(tmp_path.iterdir())) == 2
         other.communicate("\n")
@@ -259,7 +259,7 @@ def test_a_new_file_is_on_the_disk_before_it_takes_the_place_of_the_old(tmp_path
     replace, sync = os.replace, os.fsync
     monkeypatch.setattr(os, "fsync", lambda number: events.append("sync") or sync(number))
     monkeypatch.setattr(os, "replace", lambda a, b: events.append("replace") or replace(a, b))
-    whole_file.replace(tmp_path / "model", b"new")
+    atomic_file.write(tmp_path / "model", b"new")
     assert events[:2] == ["sync", "replace"]
     assert events[2:] == ([] if os.name == "nt" else ["sync"])
 
@@ -278,7 +278,7 @@ def test_whatever_stops_a_save_leaves_the_old_file_alone(error, function, tmp_pa
     with monkeypatch.context() as patch:
         patch.setattr(os, function, fail)
         with pytest.raises(type(error)) as caught:
-            whole_file.replace(path, b"new")
+            atomic_file.write(path, b"new")
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
     if isinstance(error, OSError):
@@ -290,7 +290,7 @@ def test_whatever_stops_a_save_leaves_the_old_file_alone(error, function, tmp_pa
 def test_a_full_disk_is_an_error_that_names_the_file(tmp_path):
     """A limit on the size of files stands for the disk; /dev/full is one that is always full."""
     code = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (10**5, 10**5)); "
-    code += "from frugalboost.files import whole_file; whole_file.replace(sys.argv[1], bytes(10**6))"
+    code += "from frugalboost.files import atomic_file; atomic_file.write(sys.argv[1], bytes(10**6))"
     path = tmp_path / "model"
     ended = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=False)
     assert ended.returncode == 1
@@ -307,24 +307,24 @@ def test_private_files_stay_private_and_loops_of_links_are_errors(tmp_path, monk
     path.write_bytes(b"old")
     path.chmod(0o600)
     seen = []
-    lock = whole_file._lock  # the first thing after the file was made
-    monkeypatch.setattr(whole_file, "_lock", lambda n: seen.append(os.fstat(n).st_mode & 0o777) or lock(n))
-    whole_file.replace(path, b"new")
+    lock = atomic_file._lock  # the first thing after the file was made
+    monkeypatch.setattr(atomic_file, "_lock", lambda n: seen.append(os.fstat(n).st_mode & 0o777) or lock(n))
+    atomic_file.write(path, b"new")
     assert seen == [path.stat().st_mode & 0o777] == [0o600]
     before = os.umask(0o027)
     try:
-        whole_file.replace(tmp_path / "fresh", b"new")
+        atomic_file.write(tmp_path / "fresh", b"new")
     finally:
         os.umask(before)
     assert (tmp_path / "fresh").stat().st_mode & 0o777 == 0o640
     (tmp_path / "dangling").symlink_to(tmp_path / "target")
-    whole_file.replace(tmp_path / "dangling", b"new")
+    atomic_file.write(tmp_path / "dangling", b"new")
     assert (tmp_path / "target").read_bytes() == b"new"
     (tmp_path / "a").symlink_to(tmp_path / "b")
     (tmp_path / "b").symlink_to(tmp_path / "a")
     with pytest.raises(OSError, match="symbolic links"):
-        whole_file.replace(tmp_path / "a", b"new")
-    whole_file.replace(tmp_path / ("x" * 250), b"a name may be as long as any")
+        atomic_file.write(tmp_path / "a", b"new")
+    atomic_file.write(tmp_path / ("x" * 250), b"a name may be as long as any")
 
 
 def test_files_are_readable_as_safetensors(content):
@@ -478,8 +478,8 @@ def test_hostile_texts(content, change, message, tmp_path):
         ("prices", {"data_offsets": [-240, 0]}, "whole numbers"),
         ("prices", {"dtype": "O"}, "a type that models do not have"),
         ("more", {"dtype": "U8", "shape": [8], "data_offsets": [0, 8]}, "does not follow"),
-        ("more", {"dtype": "U8"}, "says too little"),
-        ("more", None, "says too little"),
+        ("more", {"dtype": "U8"}, "is incomplete"),
+        ("more", None, "is incomplete"),
     ],
 )
 def test_hostile_headers(content, name, entry, message, tmp_path):
@@ -581,13 +581,13 @@ def second_output(file):
         (put("ensemble.weight", 0, -1.0), "weight of a node"),
         (put("prices", 0, np.nan), "price is negative or not a number"),
         (put("purchases.feature", 0, 30), "bought a feature that does not exist"),
-        (put("purchases.iteration", 0, 5), "out of turn"),
+        (put("purchases.iteration", 0, 5), "not in order"),
         (put("purchases.iteration", slice(None), 10), "uses a feature it did not buy"),
         (put("purchases.price", 0, np.inf), "price paid"),
         (put("purchases.gain", 0, np.nan), "gain of a purchase"),
-        (put("curve.n_features", 3, 99), "other numbers of features"),
-        (put("curve.cost", 3, np.nan), "price in its history"),
-        (put("curve.prediction_cost", 3, -1.0), "price in its history"),
+        (put("curve.n_features", 3, 99), "does not agree with its purchases"),
+        (put("curve.cost", 3, np.nan), "cost in its history"),
+        (put("curve.prediction_cost", 3, -1.0), "cost in its history"),
     ],
 )
 def test_hostile_arrays(content, change, message, tmp_path):

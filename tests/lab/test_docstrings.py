@@ -12,15 +12,17 @@ import lab.rivals
 for package in ("skglm", "pyHSICLasso", "lightgbm"):
     pytest.importorskip(package)
 
-MODULES = [
-    module.name
-    for package in (lab.data, lab.rivals)
-    for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}.")
-    if not module.ispkg
-]
+# Rivals in one process: numba compiles for a quarter of a minute.
+RIVALS = [pytest.mark.slow, pytest.mark.xdist_group("rivals")]
 
 
-@pytest.mark.parametrize("name", MODULES)
+def modules(package, marks):
+    for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+        if not module.ispkg:
+            yield pytest.param(module.name, marks=marks)
+
+
+@pytest.mark.parametrize("name", [*modules(lab.data, []), *modules(lab.rivals, RIVALS)])
 def test_examples_in_docstrings(name):
     assert doctest.testmod(importlib.import_module(name)).failed == 0
 

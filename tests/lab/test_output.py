@@ -10,7 +10,7 @@ import pytest
 plt = pytest.importorskip("matplotlib.pyplot")
 Image = pytest.importorskip("PIL.Image")
 
-from lab.output import IMAGES, RESULTS, ROOT, compress, lines, rounded, save_figure, write_json, write_whole  # noqa: E402
+from lab.output import IMAGES, RESULTS, ROOT, compress, lines, rounded, save_figure, write_atomically, write_json  # noqa: E402
 
 
 def test_floats_are_rounded_at_any_depth_and_nothing_else_is():
@@ -32,9 +32,9 @@ def test_what_is_written_can_be_read(tmp_path):
 
 def test_a_failed_write_leaves_the_old_file(tmp_path):
     path = tmp_path / "one.md"
-    write_whole(path, "old")
+    write_atomically(path, "old")
     with pytest.raises(TypeError):
-        write_whole(path, 7)
+        write_atomically(path, 7)
     assert path.read_text() == "old"
 
 

@@ -16,12 +16,12 @@ import pytest
 from conftest import data_folder
 
 pytest.importorskip("matplotlib")
-from lab.paper.cells import Cell, Order, Store, run_all
+from lab.paper.cells import Cell, RunOptions, Store, run_all
 from lab.paper.curves import against_rivals, best_within, mean_curve, table
 from lab.paper.pages import Claim, Section, markdown, tally
 
 ROOT = Path(__file__).resolve().parents[2]
-ORDER = Order(None, True)
+ORDER = RunOptions(None, True)
 
 
 def doubled(cell, order):

@@ -106,7 +106,7 @@ def test_path_against_the_price_in_its_unit():
     path = path_of(costs=Prices(np.arange(1.0, 11.0), unit="euro"))
     ax = SelectionPathDisplay.from_path(path, x="price").ax_
     np.testing.assert_array_equal(points(ax)[:, 0], path.price)
-    assert ax.get_xlabel() == "price paid (euro)"
+    assert ax.get_xlabel() == "cost (euro)"
 
 
 def test_without_validation_rows_the_training_score_is_drawn():
@@ -562,7 +562,7 @@ def test_a_model_from_a_file(tmp_path):
         for kind in (SelectionPathDisplay, EntryDisplay, PurchaseDisplay):
             kind.from_estimator(again).figure_.canvas.draw()
         assert PurchaseDisplay.from_estimator(again).mu == PurchaseDisplay.from_estimator(model).mu
-        with pytest.raises(ValueError, match="or comes from a file, which keeps prices but not bags"):
+        with pytest.raises(ValueError, match="or was loaded from a file, which keeps prices but not bags"):
             BagDisplay.from_estimator(again)
 
 

@@ -179,7 +179,9 @@ def test_folders_are_replaced_or_refused(frame, tmp_path, monkeypatch):
     assert content("run") != before
     Path("other").mkdir()
     Path("other/thesis.txt").write_text("mine")
-    with pytest.raises(ValueError, match=r"holds other things than a run. Name another one with the argument folder"):
+    with pytest.raises(
+        ValueError, match=r"holds other files than those of a run. Name another one with the argument folder"
+    ):
         found.save("other")
     Path("file").write_text("mine")
     with pytest.raises(ValueError, match="'file' is a file; folder must name a folder"):
@@ -265,11 +267,11 @@ def test_libsvm_files(libsvm, tmp_path, monkeypatch):
 
 ERRORS = [
     ({"target": "yy"}, "There is no column 'yy' in table. Did you mean 'y'?"),
-    ({"target": None}, "target is missing: which column is to be predicted?"),
+    ({"target": None}, "target is missing: name the column to predict."),
     ({"target": 3}, "target must be a name, not int"),
     ({"k": 0}, "k must be at least 1, not 0"),
     ({"k": 99}, "k asks for 99 features, but the table has 10"),
-    ({"k": 2, "mu": 0.1}, "k and mu can't both be followed"),
+    ({"k": 2, "mu": 0.1}, "k and mu can't be used together"),
     ({"mu": float("nan")}, "mu must be a finite number, not nan"),
     ({"learning_rate": 0}, "learning_rate must be at least 1e-06"),
     ({"trees": 1.5}, "trees must be a whole number, not 1.5"),
@@ -280,9 +282,9 @@ ERRORS = [
     ({"scoring": "acuracy"}, "There is no score 'acuracy' in scikit-learn. Did you mean 'accuracy'?"),
     ({"ids": "nme"}, "There is no column 'nme' in table. Did you mean 'name'?"),
     ({"weight": "city"}, "The column of weights 'city' does not hold numbers"),
-    ({"weight": "y"}, "Column 'y' can't be two of target, weight and id"),
-    ({"costs": {"x9": 1.0}}, "There is no feature 'x9' in the table, though costs speaks of it."),
-    ({"bags": {"a": ["x9"]}}, "There is no feature 'x9' in the table, though bags speaks of it."),
+    ({"weight": "y"}, "Column 'y' has two roles"),
+    ({"costs": {"x9": 1.0}}, "There is no feature 'x9' in the table, but costs mentions it."),
+    ({"bags": {"a": ["x9"]}}, "There is no feature 'x9' in the table, but bags mentions it."),
     ({"costs": Prices({"x9": 1.0})}, "X has no feature 'x9'"),
     ({"costs": {"x0": -1.0}}, "the price of feature 'x0' is -1"),
     ({"costs": "no.toml"}, "There is no file 'no.toml'"),
@@ -313,7 +315,7 @@ def test_other_tables_that_can_not_be_used(frame):
         frugalboost.select(pd.concat([frame, frame[["x0"]]], axis=1), "y")
     with pytest.raises(ValueError, match=r"can't be read.* column mixed"):
         frugalboost.select(frame.assign(mixed=["a", 1] * 120), "y")
-    with pytest.raises(ValueError, match="test has a class 'maybe' that the table has not"):
+    with pytest.raises(ValueError, match="test has a class 'maybe' that the table does not have"):
         frugalboost.select(frame, "y", test=frame.assign(y="maybe"), **QUICK)
 
 
@@ -349,7 +351,7 @@ def test_it_is_silent_unless_asked(frame, capsys):
     frugalboost.select(whole, "y", k=1, verbose=1, sample=100, **QUICK)
     shown = capsys.readouterr().out
     assert "(task='regression' if they are amounts.)" in shown
-    assert "used to choose by (sample); the model" in shown
+    assert "used to choose (sample); the model" in shown
 
 
 def test_warnings_are_warnings(frame):
@@ -357,7 +359,7 @@ def test_warnings_are_warnings(frame):
     with pytest.warns(frugalboost.WeakSelectionWarning) as caught:
         assert len(frugalboost.select(nothing, "y", k=1, **QUICK).features) == 1
     assert {w.category for w in caught} == {frugalboost.WeakSelectionWarning}  # nothing about models that were tried
-    with pytest.warns(frugalboost.NothingBoughtWarning, match="prices, budget and leaf allow none"):
+    with pytest.warns(frugalboost.NothingBoughtWarning, match="prices, budget and leaf allow no feature"):
         found = frugalboost.select(frame, "y", budget=0.5, **QUICK)
     assert found.features == []
     assert repr(found).startswith("<Selection: 0 of 10 features")

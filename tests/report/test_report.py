@@ -16,13 +16,13 @@ import frugalboost
 from frugalboost import GBFSClassifier, GBFSClassifierCV, GBFSRegressor, GBFSRegressorCV, gbfs_path
 from frugalboost.costs import Bags
 from frugalboost.report import Report
+from frugalboost.report.build import check_table
 from frugalboost.report.facts import Scan
-from frugalboost.report.making import check_table
 from frugalboost.report.measure import Measure
 from frugalboost.report.relations import Ranks, correlations
 from frugalboost.report.steps import step_sizes
 from frugalboost.report.tree import first_tree
-from frugalboost.tables.kinds import Framed, Listed, Plain
+from frugalboost.tables.kinds import DenseTable, FrameTable, SparseTable
 
 NASTY = '</script><script>document.title="owned"</script>'
 
@@ -75,7 +75,7 @@ def test_notices(report):
     said = {n["kind"]: n["text"] for n in report.contents["notices"]}
     assert "'always 1' has the same value in every row." in said["constant"]
     assert "'copy of it'" in said["duplicate"]
-    assert "'row' only counts the rows" in said["id"]
+    assert "'row' only numbers the rows" in said["id"]
     assert "leak" not in said
 
 
@@ -180,7 +180,7 @@ def test_a_generator_of_splits_is_refused(cancer):
     search = GBFSClassifierCV(GBFSClassifier(max_iter=3), n_mus=2, cv=splits).fit(X, y)
     with pytest.raises(ValueError, match="only once"):
         search.report(X, y)
-    with pytest.raises(ValueError, match="other columns"):
+    with pytest.raises(ValueError, match="must have the columns of the table of the fit"):
         GBFSClassifier(max_iter=3).fit(X, y).report(X[["row"]], y)
 
 
@@ -226,7 +226,7 @@ def test_a_scan_finds_twins_and_equal_rows_in_any_kind_of_table():
     X[:, 3] = X[:, 1]
     X[7] = X[3]
     X[0, 0] = np.nan
-    tables = [Plain(X), Listed(sparse.csr_array(X)), Framed(60, [X[:, 0], X[:, 1], X[:, 2], X[:, 3]], {})]
+    tables = [DenseTable(X), SparseTable(sparse.csr_array(X)), FrameTable(60, [X[:, 0], X[:, 1], X[:, 2], X[:, 3]], {})]
     for table in tables:
         scan = Scan(table)
         assert scan.twins == [[1, 3]]
@@ -235,14 +235,14 @@ def test_a_scan_finds_twins_and_equal_rows_in_any_kind_of_table():
         assert len(scan.row_keys) - len(np.unique(scan.row_keys)) == len({i for i, _ in equal})
         text = scan.notices(["a", "b", "c", "d"], np.arange(60.0), True)[-1].text
         assert "of 60 rows repeat the features of another row" in text
-    assert Scan(Plain(np.array([[0.0, 1], [-0.0, 2]]))).constant.tolist() == [True, False]
+    assert Scan(DenseTable(np.array([[0.0, 1], [-0.0, 2]]))).constant.tolist() == [True, False]
 
 
 def test_correlations_are_spearmans():
     from scipy.stats import spearmanr
 
     X = np.random.default_rng(0).integers(0, 9, size=(50, 4)).astype(float)
-    assert np.allclose(correlations(Ranks(Plain(X)), [0, 1, 2, 3]), spearmanr(X).statistic)
+    assert np.allclose(correlations(Ranks(DenseTable(X)), [0, 1, 2, 3]), spearmanr(X).statistic)
 
 
 def test_the_first_tree_agrees_with_predictions():
@@ -396,18 +396,18 @@ def other_tables():
     other = X.assign(kind=X["kind"].cat.rename_categories({"oak": "ash", "ash": "oak"}))
     return {
         "fewer rows": (X[:150], y[:150], weights[:150], "X has 150 rows, but the estimator was fitted on 200"),
-        "other values": (small(1)[0], y, weights, "X: not what the estimator was fitted on"),
-        "one value": (one, y, weights, "X: not what"),
-        "signs": (X.assign(a=-X["a"], c=-X["c"]), y, weights, "X: not what"),
-        "two columns exchanged": (X.assign(a=X["c"], c=X["a"]), y, weights, "X: not what"),
-        "missing values filled": (X.fillna(0.0), y, weights, "X: not what"),
-        "levels renamed": (renamed, y, weights, "X: not what"),
-        "levels exchanged": (other, y, weights, "X: not what"),
-        "classes exchanged": (X, swapped, weights, "y: not what"),
-        "classes renamed": (X, np.where(y == "yes", "z", "no"), weights, "y: not what"),
-        "no weights": (X, y, None, "weights: not what"),
-        "other weights": (X, y, weights + 1, "weights: not what"),
-        "shuffled": (X.iloc[order], y[order], weights[order], "X and y and weights: not what .* in another order"),
+        "other values": (small(1)[0], y, weights, "X: not those of the fit"),
+        "one value": (one, y, weights, "X: not those"),
+        "signs": (X.assign(a=-X["a"], c=-X["c"]), y, weights, "X: not those"),
+        "two columns exchanged": (X.assign(a=X["c"], c=X["a"]), y, weights, "X: not those"),
+        "missing values filled": (X.fillna(0.0), y, weights, "X: not those"),
+        "levels renamed": (renamed, y, weights, "X: not those"),
+        "levels exchanged": (other, y, weights, "X: not those"),
+        "classes exchanged": (X, swapped, weights, "y: not those"),
+        "classes renamed": (X, np.where(y == "yes", "z", "no"), weights, "y: not those"),
+        "no weights": (X, y, None, "weights: not those"),
+        "other weights": (X, y, weights + 1, "weights: not those"),
+        "shuffled": (X.iloc[order], y[order], weights[order], "X and y and weights: not those .* in another order"),
     }
 
 
@@ -455,7 +455,7 @@ def test_the_same_numbers_in_another_form_are_the_same():
     late = X.copy()
     late[2000:, 0] += 1
     for form in (late, sparse.csr_array(late), late[:, ::-1]):
-        with pytest.raises(ValueError, match="X: not what"):
+        with pytest.raises(ValueError, match="X: not those"):
             model.report(form, y)
 
 

@@ -7,7 +7,7 @@ from sklearn.datasets import load_diabetes
 
 from frugalboost import GBFSRegressor, StabilitySelection
 from frugalboost.costs import Bags, Function, Neighbours, Prices, Stage, Stages, resolve
-from frugalboost.selection.bills import Bill, is_affordable
+from frugalboost.selection.purchase_order import PurchaseOrder, is_affordable
 
 CASES = 40  # of each family; python tests/selection/attack_budgets.py runs as many as one likes
 QUICK = {"max_iter": 20, "mu": 1e-4, "min_samples_leaf": 5}
@@ -86,16 +86,16 @@ def test_the_first_order_that_can_be_paid_is_taken():
 
     Task.costs = costs
     given = np.array([0, 2, 1])
-    assert Bill.of(Task, [given]).order.tolist() == [0, 2, 1]
-    assert Bill.of(Task, [given]).total == 4 + 4 + 0.5
+    assert PurchaseOrder.find(Task, [given]).order.tolist() == [0, 2, 1]
+    assert PurchaseOrder.find(Task, [given]).cost == 4 + 4 + 0.5
     Task.budget = 6.0
-    assert Bill.of(Task, [given]).order.tolist() == [1, 0, 2]  # the cheapest first
-    assert Bill.of(Task, [given]).prices.tolist() == [2.0, 2.0, 2.0]
-    assert Bill.of(Task, [given, np.array([1, 2, 0])]).order.tolist() == [1, 2, 0]
+    assert PurchaseOrder.find(Task, [given]).order.tolist() == [1, 0, 2]  # the cheapest first
+    assert PurchaseOrder.find(Task, [given]).prices.tolist() == [2.0, 2.0, 2.0]
+    assert PurchaseOrder.find(Task, [given, np.array([1, 2, 0])]).order.tolist() == [1, 2, 0]
     assert is_affordable(Task, [1, 2, 0])
     assert not is_affordable(Task, [0, 1, 2])
     Task.budget = 1.0
-    assert Bill.of(Task, [given]).order.tolist() == []
+    assert PurchaseOrder.find(Task, [given]).order.tolist() == []
 
 
 def test_one_bag_is_counted_where_one_is_paid():

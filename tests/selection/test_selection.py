@@ -19,7 +19,7 @@ from frugalboost import GBFSClassifier, GBFSRegressor, NothingBoughtWarning, _co
 from frugalboost.costs import Bags, Function, Neighbours, Prices, Stage, Stages
 from frugalboost.losses import LogLoss
 from frugalboost.selection.folds import stratified_folds
-from frugalboost.tables import Plain
+from frugalboost.tables import DenseTable
 from frugalboost.tables.sample import Sample
 from frugalboost.training.binning import Thresholds
 
@@ -68,7 +68,7 @@ def test_a_part_of_a_binned_table_is_that_part_binned(seed):
     n, d = int(rng.integers(2, 40)), int(rng.integers(1, 10))
     X = np.round(rng.normal(size=(n, d)), 1) * (rng.random((n, d)) < rng.choice([0.1, 1.0]))
     X[rng.random(X.shape) < 0.1] = np.nan
-    found = Thresholds.find(Plain(X), None, 8, 1)
+    found = Thresholds.find(DenseTable(X), None, 8, 1)
     columns = rng.permutation(d)[: int(rng.integers(1, d + 1))]
     rows = rng.permutation(n)[: int(rng.integers(1, n + 1))]
     cuts = [found.cuts[found.offsets[c] : found.offsets[c + 1]] for c in columns]
@@ -166,7 +166,7 @@ def test_one_informative_feature():
 def test_noise_is_called_noise():
     rng = np.random.default_rng(4)
     X, y = rng.normal(size=(200, 10)), rng.integers(2, size=200)
-    with pytest.warns(UserWarning, match="say little"):
+    with pytest.warns(UserWarning, match="are weak"):
         model = GBFSClassifier(n_features_to_select=3, **QUICK).fit(X, y)
     assert model.n_features_selected_ == 3
 
@@ -368,7 +368,7 @@ class NoValue:
         ({"n_features_to_select": -1}, "n_features_to_select"),
         ({"n_features_to_select": 2.5}, "n_features_to_select"),
         ({"refit": "maybe"}, "refit"),
-        ({"n_features_to_select": 2, "warm_start": True}, "warm_start=True can't go on"),
+        ({"n_features_to_select": 2, "warm_start": True}, "warm_start=True can't continue"),
         ({"n_features_to_select": 2, "loss": NoValue()}, "method 'value'"),
     ],
 )
@@ -411,7 +411,7 @@ def test_the_mean_of_several_models_is_exact_where_bins_are():
 
 def test_average_is_about_the_last_fit():
     X, y = load_diabetes(return_X_y=True)
-    with pytest.raises(ValueError, match="average=3 is about the last fit"):
+    with pytest.raises(ValueError, match="average=3 applies to the last fit"):
         GBFSRegressor(average=3).fit(X, y)
 
 

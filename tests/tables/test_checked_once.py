@@ -110,7 +110,7 @@ def test_a_table_that_was_checked_is_fitted_alike():
     assert (again.predict_proba(frame) == model.predict_proba(frame)).all()
     columns = np.array([8, 0, 3])
     fewer = GBFSClassifier(1e-3, max_iter=20).fit(frame.iloc[:, columns], Y)
-    part = GBFSClassifier(1e-3, max_iter=20).fit(sample.of(columns).X, Y)
+    part = GBFSClassifier(1e-3, max_iter=20).fit(sample.columns(columns).X, Y)
     assert (part.predict_proba(frame.iloc[:, columns]) == fewer.predict_proba(frame.iloc[:, columns])).all()
     nameless = GBFSClassifier(max_iter=2).fit(X.to_numpy(), Y)
     assert frugalboost.tables.names.feature_names(nameless)[:2] == ["x0", "x1"]

@@ -101,8 +101,8 @@ def test_every_setting_of_the_core_comes_from_the_table():
 
 def test_settings_reach_the_core():
     model = GBFSClassifier(0.5, screening="auto", new_features="auto", max_depth=None, random_state=3, stop="never")
-    core = Params.of(model).to_core()
+    core = Params.from_estimator(model).to_core()
     assert (core.mu, core.new_features, core.max_depth) == (0.5, -1.0, 2**31 - 1)
     assert core.screening == _core.Screening.probable
     assert core.stop == _core.Stop.never
-    assert core.seed == Params.of(model).seed > 0
+    assert core.seed == Params.from_estimator(model).seed > 0

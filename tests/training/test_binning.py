@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frugalboost import _core
-from frugalboost.tables import Plain
+from frugalboost.tables import DenseTable
 from frugalboost.training.binning import Thresholds
 
 
@@ -20,7 +20,7 @@ def test_thresholds_agree_with_the_reference(seed, max_bins, weighted):
     column[rng.random(n) < 0.3] = 0.0
     column[rng.random(n) < 0.05] = np.nan
     weights = rng.integers(1, 5, n).astype(float) if weighted else None
-    found = Thresholds.find(Plain(column[:, None]), weights, max_bins, 1)
+    found = Thresholds.find(DenseTable(column[:, None]), weights, max_bins, 1)
     units, _ = reference.weight_units(weights, n)
     np.testing.assert_array_equal(found.cuts, reference.cut_points(column, units, max_bins))
     assert len(found.cuts) < max_bins
@@ -31,8 +31,8 @@ def test_bins_are_where_the_thresholds_say(order):
     rng = np.random.default_rng(0)
     X = np.asarray(rng.normal(size=(1000, 11)), order=order)
     X[rng.random(X.shape) < 0.1] = np.nan
-    found = Thresholds.find(Plain(X), None, 20, 2)
-    stored = np.asarray(found.bin(Plain(X), 2).bytes).reshape(2, 1000, 8)
+    found = Thresholds.find(DenseTable(X), None, 20, 2)
+    stored = np.asarray(found.bin(DenseTable(X), 2).bytes).reshape(2, 1000, 8)
     for c in range(11):
         cuts = found.cuts[found.offsets[c] : found.offsets[c + 1]]
         naive = [len(cuts) + 1 if np.isnan(v) else sum(v > cut for cut in cuts) for v in X[:, c]]
@@ -52,7 +52,7 @@ def test_long_columns_are_sorted_by_their_digits():
     columns.append(rng.normal(size=n).astype(np.float32).astype(float))
     X = np.column_stack(columns)
     X[rng.random(X.shape) < 0.01] = np.nan
-    found = Thresholds.find(Plain(X), None, 255, 2)
+    found = Thresholds.find(DenseTable(X), None, 255, 2)
     for c in range(X.shape[1]):
         expected = reference.cut_points(X[:, c], [1] * n, 255)
         np.testing.assert_array_equal(found.cuts[found.offsets[c] : found.offsets[c + 1]], expected)
@@ -61,7 +61,7 @@ def test_long_columns_are_sorted_by_their_digits():
 def test_few_values_get_a_bin_each_and_many_get_even_bins():
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.integers(0, 200, 5000), np.zeros(5000), rng.normal(size=5000)]).astype(float)
-    found = Thresholds.find(Plain(X), None, 255, 1)
+    found = Thresholds.find(DenseTable(X), None, 255, 1)
     counts = np.diff(found.offsets)
     assert list(counts) == [199, 0, 254]
     np.testing.assert_array_equal(found.cuts[:199], np.arange(199) + 0.5)
@@ -72,7 +72,7 @@ def test_few_values_get_a_bin_each_and_many_get_even_bins():
 
 def test_heavy_values_stand_alone():
     values = np.concatenate([np.zeros(900), np.arange(1, 101)])
-    found = Thresholds.find(Plain(values[:, None]), None, 11, 1)
+    found = Thresholds.find(DenseTable(values[:, None]), None, 11, 1)
     assert found.cuts[0] == 0.5
     np.testing.assert_array_equal(np.diff(found.cuts), 10)
 
@@ -100,7 +100,7 @@ def test_summaries_do_not_depend_on_batches(seed, most, weighted):
     kinds = [rng.normal(size=n), rng.integers(-9, 9, n) / 4, 1e9 + rng.random(n), np.exp(40 * rng.normal(size=n))]
     column = kinds[int(rng.integers(4))] * rng.choice([-1, 1])
     weights = rng.integers(1, 5, n).astype(float) if weighted else None
-    found = Thresholds.find(Plain(column[:, None]), weights, max_bins, 1, most)
+    found = Thresholds.find(DenseTable(column[:, None]), weights, max_bins, 1, most)
     units, shift = reference.weight_units(weights, n)
     cells = cells_of(column, units, most)
     ends = range(len(cells) - 1)
@@ -125,7 +125,7 @@ def test_many_distinct_values_are_summarised_closely():
     """A million values have more than 32,768 cells; bins still hold about equal weight."""
     rng = np.random.default_rng(0)
     for values in (rng.normal(size=200_000), 1.7e9 + 1e5 * rng.random(200_000), np.exp(5 * rng.normal(size=200_000))):
-        found = Thresholds.find(Plain(values[:, None]), None, 255, 2)
+        found = Thresholds.find(DenseTable(values[:, None]), None, 255, 2)
         inside = np.diff(np.searchsorted(np.sort(values), found.cuts, side="right"), prepend=0)
         assert len(found.cuts) == 254
         assert inside.min() > 0.85 * 200_000 / 255

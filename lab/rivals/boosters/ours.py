@@ -9,7 +9,7 @@ import numpy as np
 from frugalboost import GBFSClassifier
 from frugalboost.costs import resolve
 from frugalboost.losses import LogLoss
-from frugalboost.tables import Plain
+from frugalboost.tables import DenseTable
 from frugalboost.tables.sample import Sample
 from frugalboost.training.binning import Thresholds
 from frugalboost.training.boosting import boost
@@ -22,7 +22,7 @@ BINS_APART = True
 
 def bin(X: np.ndarray, y: np.ndarray, setting: dict[str, Any]) -> dict[str, Any]:
     """Find thresholds and bin."""
-    table = Plain(X)
+    table = DenseTable(X)
     thresholds = Thresholds.find(table, None, setting["bins"], setting["threads"])
     return {"binned": thresholds.bin(table, setting["threads"]), "y": y, "X": table}
 
@@ -43,7 +43,7 @@ def train(data: dict[str, Any], setting: dict[str, Any], penalty: float) -> int:
         loss=LogLoss(),
         outputs=1,
         costs=resolve(setting.get("costs"), data["X"].shape[1], None),
-        params=Params.of(settings),
+        params=Params.from_estimator(settings),
         bins=data["binned"],
     )
     return len(boost(task, None, None, setting["threads"]).purchases.feature)

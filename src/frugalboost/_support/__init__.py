@@ -1,1 +1,1 @@
-"""What every room needs: threads, progress, the loading of the core."""
+"""What every room needs: threads, progress, loading the core."""

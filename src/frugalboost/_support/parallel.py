@@ -1,4 +1,4 @@
-"""Many fits side by side, in threads of this process: they share binned tables, and the core holds no lock."""
+"""Parallel fits in threads of this process: they share binned tables, and the core releases Python's lock."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from typing import TypeVar
 
-from frugalboost._support.progress import PATH, Stage, Tally, tally
+from frugalboost._support.progress import PATH, Stage, Tally, progress_counter
 
 T = TypeVar("T")
 Check = Callable[..., None]
@@ -15,19 +15,19 @@ Work = Callable[[Check | None, int], T]
 
 
 class Cancelled(BaseException):
-    """Ends a fit whose result nobody waits for any more; not an Exception, so that no loss or price catches it."""
+    """Ends a fit whose result is no longer needed; not an Exception, so that a user's loss or price can't catch it."""
 
 
-def side_by_side(work: Sequence[Work[T]], threads: int, verbose: bool = False, stage: Stage = PATH) -> list[T]:
-    """Run functions side by side and return their results in order.
+def run_parallel(work: Sequence[Work[T]], threads: int, verbose: bool = False, stage: Stage = PATH) -> list[T]:
+    """Run functions in parallel and return their results in order.
 
     Parameters
     ----------
     work : sequence of callables
-        Each is called with ``check`` (or None), which it must hand to the core as observer so that a fit can be ended
-        from outside, and with the number of threads it may use itself.
+        Each is called with ``check`` (or None), which it must pass to the core as observer so that the fit can be
+        stopped, and with the number of threads it may use.
     threads : int
-        How many threads there are for all of them.
+        The number of threads for all of them together.
     verbose : bool, default=False
         Show a line of progress.
     stage : Stage, default=PATH
@@ -40,11 +40,11 @@ def side_by_side(work: Sequence[Work[T]], threads: int, verbose: bool = False, s
 
     Examples
     --------
-    >>> from frugalboost._support.parallel import side_by_side
-    >>> side_by_side([lambda check, threads: 1, lambda check, threads: 2], threads=2)
+    >>> from frugalboost._support.parallel import run_parallel
+    >>> run_parallel([lambda check, threads: 1, lambda check, threads: 2], threads=2)
     [1, 2]
     """
-    line = tally(len(work), stage) if verbose else None
+    line = progress_counter(len(work), stage) if verbose else None
     if threads == 1 or len(work) == 1:
         results = []
         for function in work:
@@ -84,7 +84,7 @@ def _in_threads(work: Sequence[Work[T]], threads: int, line: Tally | None) -> li
     return [future.result() for future in futures]
 
 
-def both(first: Check | None, second: Check | None) -> Check | None:
+def call_both(first: Check | None, second: Check | None) -> Check | None:
     """One observer that calls two."""
     if first is None or second is None:
         return first or second

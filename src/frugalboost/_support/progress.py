@@ -1,4 +1,4 @@
-"""How far work has come: lines on a terminal or in a file, bars in a notebook, or what a program wants instead."""
+"""Progress: lines on a terminal or in a file, bars in a notebook, or a program's own display."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ class Work(Enum):
 
 @dataclass(frozen=True)
 class Stage:
-    """A stretch of work whose pieces are counted together.
+    """A part of the work whose pieces are counted together.
 
     Parameters
     ----------
     work : Work
         What kind of work it is part of.
     label : str, default=""
-        How people read it; empty: the name of the kind. Nobody looks into it.
+        The text for people; empty: the name of the kind. No code reads it.
     number, total : int, default=1
-        Which of so many stretches of equal length that make up the work.
+        This is stage ``number`` of ``total`` stages of equal length.
 
     Examples
     --------
@@ -141,8 +141,8 @@ Maker = Callable[[int, Stage], Tally]
 _maker: ContextVar[Maker | None] = ContextVar("frugalboost_tally", default=None)
 
 
-def tally(total: int, stage: Stage) -> Tally:
-    """Something that counts: what :func:`counted_by` says, else a bar in a notebook, else a line."""
+def progress_counter(total: int, stage: Stage) -> Tally:
+    """A counter: the one that :func:`counted_by` sets, else a bar in a notebook, else a line."""
     made = _maker.get()
     if made is not None:
         return made(total, stage)
@@ -181,7 +181,7 @@ def counted_by(maker: Maker) -> Iterator[None]:
 
 
 class ProgressLine:
-    """Prints iteration, loss, features, price and time left; on a terminal in place, elsewhere now and then.
+    """Prints iteration, loss, features, cost and time left; on a terminal in place, elsewhere every few seconds.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ class ProgressLine:
     >>> from frugalboost._support.progress import ProgressLine
     >>> line = ProgressLine(0, 2, every=0)
     >>> line(1, 0.5, 0.6, 3, 3.0)  # doctest: +ELLIPSIS
-    iteration 1/2  loss 0.5000  validation 0.6000  features 3  price 3  ... left
+    iteration 1/2  loss 0.5000  validation 0.6000  features 3  cost 3  ... left
     """
 
     def __init__(self, first: int, last: int, stream: TextIO | None = None, every: float | None = None) -> None:
@@ -210,8 +210,8 @@ class ProgressLine:
         self._shown = self._begin
         self._pending = ""
 
-    def __call__(self, iteration: int, loss: float, validation_loss: float, features: int, price: float) -> None:
-        """Take note of one iteration; shows it where enough time has passed."""
+    def __call__(self, iteration: int, loss: float, validation_loss: float, features: int, cost: float) -> None:
+        """Note one iteration; show it if enough time has passed."""
         now = time.monotonic()
         done = iteration - self._first
         left = (now - self._begin) / done * (self._last - iteration) if done > 0 else float("nan")
@@ -220,7 +220,7 @@ class ProgressLine:
             parts.append(f"loss {loss:.4f}")
         if validation_loss == validation_loss:
             parts.append(f"validation {validation_loss:.4f}")
-        parts += [f"features {features}", f"price {price:g}"]
+        parts += [f"features {features}", f"cost {cost:g}"]
         if left == left:
             parts.append(f"{left:.0f} s left")
         self._pending = "  ".join(parts)
@@ -261,7 +261,7 @@ class SellingLine:
     """
 
     def __call__(self, left: int) -> None:
-        """So many are left."""
+        """Print how many are left."""
         sys.stdout.write(f"selling back: {left} features left\n")
         sys.stdout.flush()
 
@@ -291,7 +291,7 @@ class ReadingLine:
         self._shown = time.monotonic() - self._every
 
     def __call__(self, read: int) -> None:
-        """So many rows have been read."""
+        """Print how many rows have been read."""
         last = read == self._rows
         if time.monotonic() - self._shown < self._every and not last:
             return

@@ -6,17 +6,17 @@ import joblib
 
 from frugalboost import _core
 
-LARGEST_INT = 2**31 - 1  # the core counts in 32 bits; more of anything than that is no limit at all
+LARGEST_INT = 2**31 - 1  # the core counts in 32 bits; larger limits mean no limit
 
 
 def threads_for(n_jobs: int | None) -> int:
     """Translate ``n_jobs`` as scikit-learn's own OpenMP estimators do: None means all cores.
 
-    After a fork the core runs on one thread whatever is asked for, because the OpenMP runtime does not
-    survive a fork; the model is the same.
+    After a fork the core always runs on one thread, because the OpenMP runtime does not survive a fork; the model is
+    the same.
     """
     if n_jobs == 0:
-        raise ValueError("n_jobs is 0. Give a positive number of threads, None for all, or -1 for all cores.")
+        raise ValueError("n_jobs is 0. Give a positive number of threads, or None or -1 for all cores.")
     cores: int = joblib.cpu_count()
     if n_jobs is None:
         return max(1, min(_core.usable_threads(0), cores))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from frugalboost.cli import stopping
+from frugalboost.cli import interrupts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,16 +38,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     if arguments is not None:
         return _run(list(arguments))
-    stopping.listen()
+    interrupts.install()
     code = _run(None)
-    stopping.done()
+    interrupts.ignore()
     return code
 
 
 def _run(arguments: list[str] | None) -> int:
     try:
         from frugalboost.cli.app import app
-        from frugalboost.cli.speaking import mute, open_streams, say
+        from frugalboost.cli.messages import discard_output, open_streams, say
     except ImportError as error:
         if (error.name or "").split(".")[0] not in ("typer", "rich", "click"):
             raise
@@ -58,9 +58,9 @@ def _run(arguments: list[str] | None) -> int:
     try:
         app(arguments, prog_name="frugalboost")
     except KeyboardInterrupt:
-        return stopping.INTERRUPTED
+        return interrupts.INTERRUPTED
     except OSError as error:  # help that can't be shown
-        mute()
+        discard_output()
         say(f"frugalboost: {error.strerror or error}.")
         return 2
     except SystemExit as stop:

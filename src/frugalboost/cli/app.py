@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from frugalboost.cli import options as o
-from frugalboost.cli.progress_bars import progress_bars
-from frugalboost.cli.speaking import (
+from frugalboost.cli.messages import (
     NOTHING,
-    end_with,
+    command_spelling,
     errors_in_one_sentence,
-    in_command,
+    exit_with,
     own_warnings_only,
     print_result,
     say,
 )
+from frugalboost.cli.progress_bars import progress_bars
 from frugalboost.recipe.options import Messages, Rule, TaskKind
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _all(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and end.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
     """Boosted trees that buy the few features they need."""
@@ -85,8 +85,8 @@ def select(
 ) -> None:
     """Choose the features worth paying for, and write a model and a report.
 
-    Writes selected.csv, path.csv, model.frugal and report.html into a folder. Ends with 0; 2 where something is wrong
-    with the call or the table, 3 where no feature is worth its price.
+    Writes selected.csv, path.csv, model.frugal and report.html into a folder. Exit codes: 0; 2 if something is wrong
+    with the call or the table; 3 if no feature is worth its price.
     """
     rule_of_choice = {"k": k, "mu": mu, "rule": rule.value, "sell": sell, "budget": budget}
     fits = {"trees": trees, "depth": depth, "learning_rate": learning_rate, "leaf": leaf}
@@ -108,19 +108,19 @@ def run_select(asked: dict[str, Any], settings: dict[str, Any], out: str | None,
     request: Request = recipe.Request(**asked, settings=Settings(**settings), call={"command": command()})
     request.check()
     tell = (lambda text: None) if quiet else say
-    place = folder.ready(out or default_folder(request.table))
+    place = folder.check_folder(out or default_folder(request.table))
     check_earlier(place, request.table, request.target, named=out is not None, say=tell)
     with progress_bars(quiet), own_warnings_only():
-        done = recipe.run(request, Messages(tell, in_command))
+        done = recipe.run(request, Messages(tell, command_spelling))
     done._write(place)
     contents = done.report.contents
     print_result(f"{as_json(contents, place)}\n" if json else table_text(contents, place))
     if not done.features:
-        end_with(recipe.NOTHING_BOUGHT.spelled(in_command), NOTHING)
+        exit_with(recipe.NOTHING_BOUGHT.spelled(command_spelling), NOTHING)
 
 
 def command() -> str:
-    """The call, so that it can be made again."""
+    """The command line of this call, for the report."""
     return shlex.join(["frugalboost", *sys.argv[1:]]) if "select" in sys.argv[1:] else ""
 
 
@@ -134,7 +134,7 @@ def predict(
     header: o.Header = True,
     threads: o.Threads = None,
 ) -> None:
-    """Predict with a model, from the columns it bought. Others need not be there."""
+    """Predict with a model, from the columns it bought. Other columns are not needed."""
     with errors_in_one_sentence():
         from frugalboost.recipe import folder
         from frugalboost.recipe.predicting import model_file, predictions
@@ -152,7 +152,7 @@ def report(
     out: o.OutPage = None,
     show: o.Show = False,
 ) -> None:
-    """Write the report of a run again, and open it where asked for."""
+    """Write the report of a run again, and open it with --open."""
     with errors_in_one_sentence():
         from frugalboost.recipe import folder
 

@@ -11,12 +11,12 @@ import frugalboost
 
 
 def demo_report(mu: float, seed: int) -> str:
-    """Fit on breast-cancer data and tell what was bought and what it brought.
+    """Fit on breast-cancer data and show what was bought and what it contributed.
 
     Parameters
     ----------
     mu : float
-        Price of a feature, as a share of the impurity before the first tree.
+        What a price of 1 weighs, as a share of the impurity before the first tree.
     seed : int
         Decides which patients are held out.
 
@@ -63,7 +63,7 @@ def demo_report(mu: float, seed: int) -> str:
             f"{shares[feature]:>13.1f} %{error(fitted(costs=only_these)):>31.1f} %"
         )
     if model.n_features_selected_ == 0:
-        lines.append(f"    nothing: from mu = {model.mu_max_:.3f} on no feature is worth its price")
+        lines.append(f"    nothing: from mu = {model.mu_max_:.3f} on, no feature is worth its price")
     lines += [
         "",
         f"{model.n_features_selected_} of {X.shape[1]} features: test error {error(model):.1f} %. "

@@ -1,4 +1,4 @@
-"""Where the command writes, when nobody names a folder."""
+"""Where the command writes if --out is not given."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from frugalboost.recipe.files import LIBSVM_TARGET, PACKED
+from frugalboost.recipe.files import COMPRESSED, LIBSVM_TARGET
 from frugalboost.recipe.folder import RUN
 from frugalboost.recipe.options import Option
 from frugalboost.recipe.problems import OUT, Problem
@@ -15,17 +15,17 @@ from frugalboost.recipe.selection import origin_of
 
 
 def default_folder(table: str) -> str:
-    """In the working directory, named after the table."""
+    """A folder in the working directory, named after the table."""
     if table == "-":
         return "frugalboost_selected"
     name = Path(table).name
-    for ending in (*PACKED, Path(name.removesuffix(".gz")).suffix):
+    for ending in (*COMPRESSED, Path(name.removesuffix(".gz")).suffix):
         name = name.removesuffix(ending)
     return f"{name.replace('*', '').strip('-_') or 'frugalboost'}_selected"
 
 
 def check_earlier(folder: Path, table: str, target: str | None, *, named: bool, say: Callable[[str], None]) -> None:
-    """Raise Problem where a run of another table or target lies in a folder that nobody named; else say so."""
+    """Raise Problem if the default folder holds a run of another table or target; if --out named it, only say so."""
     place, target = origin_of(table, folder), target or LIBSVM_TARGET
     try:
         known = json.loads((folder / RUN).read_bytes())
@@ -33,7 +33,7 @@ def check_earlier(folder: Path, table: str, target: str | None, *, named: bool, 
         same_table = known["settings"].get("table", place) == place and about["source"] == os.path.basename(place)
         other = about["target"] != target or not same_table
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return  # there is none, or it is damaged
+        return  # there is no earlier run, or it is damaged
     if not other:
         return
     what = f"the run of {about['source']} with the target {about['target']!r}"

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from frugalboost.cli.speaking import printable
-from frugalboost.recipe.folder import path, selected
+from frugalboost.cli.messages import printable
+from frugalboost.recipe.folder import path, selected_rows
 from frugalboost.report.contents import Contents
 from frugalboost.report.page import error_text, lead
 
@@ -71,7 +71,7 @@ def as_json(contents: Contents, folder: Path) -> str:
         "measure": contents["measure"],
         "why": chosen["why"],
         "task": contents["about"]["task"],
-        "selected": records(selected(contents)),
+        "selected": records(selected_rows(contents)),
         "path": along,
         "notices": contents["notices"],
         "folder": str(folder),

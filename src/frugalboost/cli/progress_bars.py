@@ -9,14 +9,17 @@ from typing import Any
 
 from frugalboost._support.progress import Stage, Work, counted_by
 
-TITLES = {Work.PATH: "the path", Work.CROSS_VALIDATION: "cross-validation"}  # others are called as on lines
+TITLES = {
+    Work.PATH: "the path",
+    Work.CROSS_VALIDATION: "cross-validation",
+}  # other kinds use the same words as progress lines
 
 
 class Silent:
-    """Counts nothing."""
+    """Shows no progress."""
 
     def __init__(self, total: int, stage: Stage) -> None:
-        """Take note of nothing."""
+        """Ignore total and stage."""
 
     def step(self) -> None:
         """One more is done."""
@@ -49,7 +52,7 @@ class Bars:
             self._totals[work] = 0
         if work is not Work.CROSS_VALIDATION:
             self._totals[work] += total
-        elif anew:  # all stages are as long as the first: the time left can be told from the start
+        elif anew:  # all stages have the length of the first: the total is known from the start
             self._totals[work] = total * stage.total
         self._progress.update(self._tasks[work], total=self._totals[work])
         return BarStep(self._progress, self._tasks[work])

@@ -3,7 +3,7 @@
 * :class:`Prices`: one price each, with a default, free and forbidden features.
 * :class:`Bags`: the first feature of a bag pays, the others become free.
 * :class:`Neighbours`: buying a feature makes its neighbours in a grid or graph cheaper.
-* :class:`Stages`: steps that must be passed, and paid once, before features can be had.
+* :class:`Stages`: steps that must be passed, and paid once, before features can be bought.
 * :class:`Function`: any ``phi(owned, last, prices)`` of your own.
 
 ``costs=`` of an estimator takes any of these, an array, a mapping from feature names, or a plain function.

@@ -1,4 +1,4 @@
-"""Bags: features that come together."""
+"""Bags: features that are bought together."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from sklearn.preprocessing import FunctionTransformer, KBinsDiscretizer, OneHotE
 from sklearn.utils.validation import check_is_fitted
 
 from frugalboost import _core
-from frugalboost.costs.cost import Cost, FeatureTable, check_list, check_most, check_price, is_numbered, limit
-from frugalboost.costs.paying import by_feature, lists
+from frugalboost.costs.cost import Cost, FeatureTable, check_list, check_most, check_price, has_default_index, limit
+from frugalboost.costs.paying import bags_by_feature, flattened
 
 Floats = NDArray[np.float64]
 
@@ -29,14 +29,14 @@ class Bags(Cost):
     ----------
     groups : mapping or array-like
         A mapping from bag name to its features (names or column numbers), or one label per feature. A feature may be
-        in several bags: it is free once any of them is owned, and otherwise pays the cheapest. None, NaN and features
-        in no bag stand alone.
+        in several bags: it is free once any of them is owned, and otherwise pays the cheapest. A feature with the
+        label None or NaN, or in no bag, is a bag of its own.
     prices : mapping, float or None, default=None
         Prices of bags by name, or one for all.
     default : float, default=1.0
-        Price of bags that ``prices`` leaves out, and of features that stand alone.
+        Price of bags that ``prices`` leaves out, and of features in no bag.
     most : float or None, default=None
-        The most bags that may be owned, whatever they cost; a feature that stands alone is a bag.
+        Maximum number of bags that may be owned; a feature in no bag counts as one.
     unit : str or None, default=None
         What a price of 1 is; for reports.
 
@@ -107,7 +107,7 @@ class Bags(Cost):
         ----------
         transformer : sklearn.compose.ColumnTransformer
             Fitted. One-hot encoders and discretizers, pipelines that end in one, and steps that treat columns one by
-            one are followed; all columns of any other step are one bag.
+            one keep a bag for each raw feature; all columns of any other step are one bag.
         **settings
             Other arguments of :class:`Bags`.
 
@@ -142,13 +142,13 @@ class Bags(Cost):
         members = self._members(table)
         unknown = [b for b in self.prices if b not in members] if hasattr(self.prices, "items") else []
         if unknown:
-            raise ValueError(f"Bags: there is no bag {unknown[0]!r} to put a price on.")
-        bags_of = by_feature(self.bags(table))
-        each = lists([bags_of[f] for f in range(table.n)])
+            raise ValueError(f"Bags: prices names {unknown[0]!r}, which is not a bag.")
+        bags_of = bags_by_feature(self.bags(table))
+        each = flattened([bags_of[f] for f in range(table.n)])
         return (_core.BagPrices(*each, self.bag_prices(table), limit(self.most)),)
 
     def bags(self, table: FeatureTable) -> tuple[tuple[int, ...], ...]:
-        """Columns of each bag; those that stand alone are bags of one."""
+        """Columns of each bag; a feature in no bag is a bag of one."""
         bags = [tuple(features) for features in self._members(table).values()]
         in_one = {f for bag in bags for f in bag}
         return (*bags, *((f,) for f in range(table.n) if f not in in_one))
@@ -169,7 +169,7 @@ class Bags(Cost):
             for bag, features in self.groups.items():
                 members[bag] = sorted({table.place(f, f"Bags: bag {bag!r}") for f in features})
             return members
-        if hasattr(self.groups, "items") and not is_numbered(self.groups):  # a Series by feature name
+        if hasattr(self.groups, "items") and not has_default_index(self.groups):  # a Series by feature name
             for feature, label in self.groups.items():
                 if not _is_missing(label):
                     members.setdefault(label, []).append(table.place(feature, "Bags"))
@@ -184,7 +184,7 @@ class Bags(Cost):
 
 
 def _is_missing(label: Any) -> bool:
-    """None, NaN, and the NA of pandas, which is not even unequal to itself."""
+    """None, NaN, and the NA of pandas, for which != is neither true nor false."""
     return label is None or type(label).__name__ == "NAType" or bool(label != label)
 
 
@@ -205,7 +205,7 @@ def _column_numbers(columns: Any, names: list[Any]) -> list[int]:
 
 
 def _labels_of_step(name: str, step: Any, raw: list[Any], wide: int) -> list[Hashable]:
-    """The raw feature that each column of a step's output came from; one bag where that can't be told."""
+    """The raw feature of each column of a step's output; one bag for all if it is unknown."""
     counts = _columns_of_each(step, raw)
     if counts is not None and sum(counts) == wide:
         return [label for label, count in zip(raw, counts, strict=True) for _ in range(count)]

@@ -1,4 +1,4 @@
-"""What all prices have in common: immutable, comparable, addable, resolved against a table when fitted."""
+"""What all price objects share: immutable, comparable, addable, resolved against a table when fitted."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from frugalboost import _core
-from frugalboost.costs.paying import Payer, by_feature, lists
+from frugalboost.costs.paying import Payer, bags_by_feature, flattened
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class FeatureTable:
-    """The columns of a table: how many, and their names where they have any."""
+    """The columns of a table: how many, and their names if they have any."""
 
     n: int
     names: tuple[str, ...] | None = None
@@ -31,8 +31,8 @@ class FeatureTable:
         if isinstance(feature, str):
             if self.names is None:
                 raise ValueError(
-                    f"{where}: feature {feature!r} is given by name, and X has no names that are texts. Pass a data "
-                    "frame with such names, or use column numbers."
+                    f"{where}: feature {feature!r} is given by name, but the columns of X have no names. Pass a data "
+                    "frame with texts as names, or use column numbers."
                 )
             if feature not in self._places:
                 near = difflib.get_close_matches(feature, self.names, n=1)
@@ -46,7 +46,7 @@ class FeatureTable:
         raise ValueError(f"{where}: {feature!r} is neither a feature name nor a column number.")
 
     def label(self, place: int) -> str:
-        """Name of a column for a message."""
+        """The name of a column in a message."""
         return repr(self.names[place]) if self.names is not None else f"number {place}"
 
     def by_feature(self, values: Any, default: float, where: str) -> Floats:
@@ -55,7 +55,7 @@ class FeatureTable:
             return np.full(self.n, float(default))
         if isinstance(values, int | float | np.number) and not isinstance(values, bool):
             out = np.full(self.n, float(values))
-        elif hasattr(values, "items") and not is_numbered(values):
+        elif hasattr(values, "items") and not has_default_index(values):
             out = np.full(self.n, float(default))
             for feature, value in values.items():
                 out[self.place(feature, where)] = number(value, f"{where}: the price of feature {feature!r}")
@@ -83,16 +83,16 @@ class FeatureTable:
         return {name: j for j, name in enumerate(self.names or ())}
 
 
-PRICE_IS = "A price is zero (free), positive, or infinity (never)."
+PRICE_IS = "A price must be zero (free), positive, or infinity (never)."
 
 
-def is_numbered(values: Any) -> bool:
+def has_default_index(values: Any) -> bool:
     """A pandas Series whose index just counts is an array; any other is a mapping from names."""
     return not isinstance(values, Mapping) and list(values.keys()) == list(range(len(values)))
 
 
 def number(value: Any, what: str) -> float:
-    """Return a price as a float; ``what`` opens the message where it is none."""
+    """Return a price as a float; ``what`` begins the error message."""
     try:
         return float(value)
     except (TypeError, ValueError):
@@ -100,7 +100,7 @@ def number(value: Any, what: str) -> float:
 
 
 def check_price(value: Any, what: str) -> None:
-    """Raise ValueError where a single price is negative, NaN or no number."""
+    """Raise ValueError if a price is negative, NaN or not a number."""
     if not number(value, what) >= 0:
         raise ValueError(f"{what} is {value!r}. {PRICE_IS}")
 
@@ -112,7 +112,7 @@ def check_most(most: float | None, where: str) -> None:
 
 
 def check_given(values: Any, where: str) -> None:
-    """Check prices given by position, by name or as one number, as far as that can be done without a table."""
+    """Check prices given by position, by name or as one number, without a table."""
     if values is None:
         return
     if hasattr(values, "items"):
@@ -127,7 +127,7 @@ def check_given(values: Any, where: str) -> None:
 
 
 def check_list(values: Any, where: str, what: str) -> None:
-    """Raise ValueError for a text, and for something that can be walked only once."""
+    """Raise ValueError for a text, or for an iterator, which can be read only once."""
     if isinstance(values, str) or not hasattr(values, "__iter__"):
         raise ValueError(f"{where}: {what} must be a list, not {values!r}.")
     if hasattr(values, "__next__"):
@@ -146,15 +146,15 @@ class Resolved:
     rules: tuple[_core.PriceRule, ...]
     start: Floats  # before anything is bought
     cost: Cost
-    given: bool  # False: nobody asked for prices, each is 1
+    given: bool  # False: costs=None, so each price is 1
     structured: bool  # an object or a function, not a plain list
-    bags: tuple[tuple[int, ...], ...] | None = None  # columns that are bought and sold together; None: each alone
-    bag_prices: Floats | None = None  # of these bags; None: all alike
+    bags: tuple[tuple[int, ...], ...] | None = None  # columns that are bought and sold together; None: no bags
+    bag_prices: Floats | None = None  # of these bags; None: all the same
 
     @cached_property
     def bags_of(self) -> dict[int, list[int]]:
-        """The bags of each feature; empty where there are none."""
-        return by_feature(self.bags or ())
+        """The bags of each feature; empty without bags."""
+        return bags_by_feature(self.bags or ())
 
     @cached_property
     def overlap(self) -> bool:
@@ -162,29 +162,29 @@ class Resolved:
         return any(len(bags) > 1 for bags in self.bags_of.values())
 
     def payer(self) -> Payer:
-        """Ready to buy features, and to say which bag pays for each."""
+        """A new payer, which says which bag pays for each feature."""
         return Payer(self.bags_of, self.bag_prices)
 
     def count(self, order: NDArray[np.integer[Any]]) -> int:
-        """How many bags, or features where there are none, are owned after features were bought in this order."""
+        """How many bags (without bags: features) are owned after these purchases, in this order."""
         payer = self.payer()
         return len({payer.buy(f) for f in order.tolist()})
 
     def at_most(self, number: int) -> Resolved:
-        """The same prices with room for so many bags, or features where there are none."""
+        """The same prices with a limit on the number of bags (without bags: of features)."""
         n = len(self.start)
         rule: _core.PriceRule
         if self.bags is None:
-            rule = _core.FeaturePrices(np.zeros(n), *lists([]), 1.0, float(number))
-        else:  # beside the rule that is paid another that counts, by the same prices
+            rule = _core.FeaturePrices(np.zeros(n), *flattened([]), 1.0, float(number))
+        else:  # a second rule that only counts bags, by the same prices
             ranks = np.zeros(len(self.bags)) if self.bag_prices is None else self.bag_prices
-            bags_of = lists([self.bags_of[f] for f in range(n)])
+            bags_of = flattened([self.bags_of[f] for f in range(n)])
             rule = _core.BagPrices(*bags_of, ranks, float(number), only_counts=True)
         return replace(self, rules=(*self.rules, rule))
 
     @property
     def key(self) -> str:
-        """The same for equal prices."""
+        """A text that is the same for equal prices."""
         return repr(self.cost._key())
 
 
@@ -210,11 +210,11 @@ class Cost(ABC):
         """Resolve against a table: names to columns, prices checked."""
 
     def bags(self, table: FeatureTable) -> tuple[tuple[int, ...], ...] | None:
-        """Columns that come together; None where each stands alone."""
+        """Columns that are bought together; None without bags."""
         return None
 
     def bag_prices(self, table: FeatureTable) -> Floats | None:
-        """Prices of these bags, which decide what a feature of several bags pays; None where all are alike."""
+        """Prices of these bags, which decide which bag a feature of several bags pays; None if all are the same."""
         return None
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -223,7 +223,7 @@ class Cost(ABC):
         Parameters
         ----------
         deep : bool, default=True
-            There is nothing deeper.
+            Ignored; price objects have no nested parameters.
 
         Returns
         -------

@@ -47,7 +47,7 @@ class Function(Cost):
 
     def __post_init__(self) -> None:
         if not callable(self.phi):
-            raise ValueError(f"Function: phi is {self.phi!r}, which can't be called.")
+            raise ValueError(f"Function: phi is {self.phi!r}, which is not callable.")
         check_given(self.prices, "Function")
 
     def rules(self, table: FeatureTable) -> tuple[_core.PriceRule, ...]:
@@ -59,14 +59,14 @@ class Function(Cost):
             answer = self.phi(owned, last, prices)
             where = f"costs: after feature {table.label(last)} was bought, phi"
             if answer is None:
-                raise ValueError(f"{where} gave nothing; it must return the new prices.")
+                raise ValueError(f"{where} returned None; it must return the new prices.")
             try:
                 new = np.array(answer, dtype=np.float64)
             except (TypeError, ValueError):
-                raise ValueError(f"{where} gave {type(answer).__name__}, not an array of prices.") from None
+                raise ValueError(f"{where} returned a {type(answer).__name__}, not an array of prices.") from None
             if new.shape != (table.n,):
                 raise ValueError(
-                    f"{where} gave prices of shape {new.shape}; one for each of {table.n} features is needed."
+                    f"{where} returned prices of shape {new.shape}; one for each of {table.n} features is needed."
                 )
             table.check_prices(np.where(owned, 0.0, new), where)
             return new

@@ -24,7 +24,7 @@ class Neighbours(Cost):
         The shape of an image (two or three numbers, features in C order); a matrix whose non-zeros are edges; pairs of
         features (names or numbers); or an object such as a networkx graph.
     discount : float, default=0.5
-        The share taken off, from 0 (nothing) to 1 (neighbours become free). What is never sold stays so.
+        The share taken off, from 0 (nothing) to 1 (neighbours become free). Infinite prices stay infinite.
     reach : float, default=1
         How far neighbours are: the distance in an image (1: four neighbours of a pixel, 1.5: eight), or the number of
         edges in a graph.
@@ -51,7 +51,7 @@ class Neighbours(Cost):
         if hasattr(self.graph, "__next__"):
             raise ValueError("Neighbours: the edges can be read only once; make them a list.")
         if not 0 <= number(self.discount, "Neighbours: discount") <= 1:
-            raise ValueError(f"Neighbours: discount is {self.discount!r}; it lies from 0 to 1.")
+            raise ValueError(f"Neighbours: discount is {self.discount!r}; it must be between 0 and 1.")
         if not 1 <= number(self.reach, "Neighbours: reach") < np.inf:
             raise ValueError(f"Neighbours: reach is {self.reach!r}; it must be at least 1.")
         if self._is_shape() and not (1 <= len(self.graph) <= 3 and all(n > 0 for n in self.graph)):

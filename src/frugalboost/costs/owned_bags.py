@@ -21,8 +21,8 @@ def named_bags(costs: Any, table: FeatureTable, names: Sequence[str]) -> tuple[B
     bags = find_bags(costs)
     if bags is None:
         raise ValueError(
-            "There are no bags to draw: the estimator was not fitted with costs=Bags(...), or comes from a file, which "
-            "keeps prices but not bags."
+            "There are no bags to draw: the estimator was not fitted with costs=Bags(...), or was loaded from a file, "
+            "which keeps prices but not bags."
         )
     labels = [label if isinstance(label, str) else f"bag {label}" for label in bags._members(table)]
     alone = bags.bags(table)[len(labels) :]
@@ -33,7 +33,9 @@ def paid_for_bags(costs: Resolved, features: Iterable[int], prices: Iterable[flo
     """Bags owned after features were bought in this order at these prices, and what was paid for each bag."""
     payer = costs.payer()
     paid: dict[int, float] = {}
-    for feature, price in zip(features, prices, strict=False):  # later purchases may belong to trees that were cut off
+    for feature, price in zip(
+        features, prices, strict=False
+    ):  # later purchases may belong to trees after the best iteration
         bag = payer.buy(feature)
         paid[bag] = paid.get(bag, 0.0) + price
     return paid

@@ -10,7 +10,7 @@ import numpy as np
 
 from frugalboost import _core
 from frugalboost.costs.cost import Cost, FeatureTable, check_given, check_list, check_most, check_price, limit
-from frugalboost.costs.paying import lists
+from frugalboost.costs.paying import flattened
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -28,7 +28,7 @@ class Prices(Cost):
     never : sequence, default=()
         Features that may not be used.
     most : float or None, default=None
-        The most features that may be bought, whatever they cost.
+        Maximum number of features that may be bought.
     unit : str or None, default=None
         What a price of 1 is, such as "ms"; for reports.
 
@@ -59,4 +59,4 @@ class Prices(Cost):
         for features, price in ((self.free, 0.0), (self.never, np.inf)):
             for feature in features:
                 prices[table.place(feature, "costs")] = price
-        return (_core.FeaturePrices(prices, *lists([]), 1.0, limit(self.most)),)
+        return (_core.FeaturePrices(prices, *flattened([]), 1.0, limit(self.most)),)

@@ -1,4 +1,4 @@
-"""From whatever was given as ``costs=`` to rules for the core."""
+"""From the argument ``costs=`` to rules for the core."""
 
 from __future__ import annotations
 

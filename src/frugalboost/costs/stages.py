@@ -1,4 +1,4 @@
-"""Stages: steps that must be passed before features can be had."""
+"""Stages: steps that must be passed before features can be bought."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from frugalboost import _core
 from frugalboost.costs.cost import Cost, FeatureTable, check_given, check_list, check_price, comparable
-from frugalboost.costs.paying import lists
+from frugalboost.costs.paying import flattened
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,13 +22,13 @@ class Stage:
     price : float, default=0.0
         Paid once, with the first feature that needs the stage.
     opens : sequence, default=()
-        Features, by name or number, that can be had only through this stage.
+        Features, by name or number, that can be bought only through this stage.
     after : sequence of str or str, default=()
         Stages that must be passed before; they are paid along with this one.
     needs : sequence, default=()
         Features that must be owned before; until then the stage is closed.
     cheaper : mapping, default={}
-        What share the open stage takes off the own price of features: ``{"second assay": 0.5}``.
+        By what share the open stage lowers the own price of features: ``{"second assay": 0.5}``.
 
     Examples
     --------
@@ -49,7 +49,9 @@ class Stage:
         check_list(self.needs, "Stage", "needs")
         for feature, share in self.cheaper.items():
             if not 0 <= share <= 1:
-                raise ValueError(f"Stage: the share taken off feature {feature!r} is {share!r}; it lies from 0 to 1.")
+                raise ValueError(
+                    f"Stage: the share taken off feature {feature!r} is {share!r}; it must be between 0 and 1."
+                )
 
     @property
     def before(self) -> tuple[str, ...]:
@@ -65,7 +67,7 @@ class Stage:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Stages(Cost):
-    """A feature costs its own price and that of every stage on its way that is not open yet.
+    """A feature costs its own price and that of every stage before it that is not open yet.
 
     Parameters
     ----------
@@ -115,7 +117,7 @@ class Stages(Cost):
         def with_earlier(name: str, path: tuple[str, ...]) -> set[str]:
             if name in path:
                 circle = " after ".join(repr(s) for s in (*path[path.index(name) :], name))
-                raise ValueError(f"Stages: {circle} is a circle.")
+                raise ValueError(f"Stages: {circle} is a cycle.")
             if name not in found:
                 earlier = (with_earlier(stage, (*path, name)) for stage in self.stages[name].before)
                 found[name] = {name}.union(*earlier)
@@ -143,17 +145,17 @@ class Stages(Cost):
         stage_prices = np.array([float(stage.price) for stage in self.stages.values()])
         rule = _core.StagePrices(
             own,
-            *lists([sorted(stages) for stages in needed]),
+            *flattened([sorted(stages) for stages in needed]),
             stage_prices,
-            *lists(waits),
-            *lists(cheaper),
+            *flattened(waits),
+            *flattened(cheaper),
             np.array(factors, dtype=np.float64),
         )
         return (rule,)
 
 
 def _check_reachable(table: FeatureTable, needed: list[set[int]], waits: list[list[int]]) -> None:
-    """Raise ValueError where stages wait for features that wait for them."""
+    """Raise ValueError if stages need features that need those stages."""
     reached: set[int] = set()
     while True:
         now = {f for f, stages in enumerate(needed) if all(reached.issuperset(waits[s]) for s in stages)}
@@ -162,7 +164,7 @@ def _check_reachable(table: FeatureTable, needed: list[set[int]], waits: list[li
         reached = now
     for f in sorted(set(range(table.n)) - reached):
         raise ValueError(
-            f"Stages: feature {table.label(f)} can never be had: its stages wait for features that wait for it."
+            f"Stages: feature {table.label(f)} can never be bought: its stages need features that need it."
         )
 
 

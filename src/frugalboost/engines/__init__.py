@@ -1,7 +1,7 @@
-"""Which engine computes what is as long as the table: the only place that knows where rows live.
+"""Which engine does the work whose size is that of the table: the only place that knows where rows are.
 
-An engine is made for one fit. ``make_engine`` gives the one of this machine's cores; whatever takes its place must have
-the methods that ``cpp/engine/engine.hpp`` describes and give the same numbers, which ``tests/engine`` checks.
+An engine is made for one fit. ``make_engine`` returns the one for this machine's cores. Any other engine must have the
+methods in ``cpp/engine/engine.hpp`` and give the same numbers, which ``tests/engine`` checks.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class EngineRows:
-    """Rows in bins with their target, and raw predictions to go on from where there are some."""
+    """Rows in bins with their targets, and raw predictions to continue from, if there are any."""
 
     X: _core.BinnedMatrix
     y: Floats
@@ -37,7 +37,7 @@ def make_engine(
     threads: int,
     part: _core.ThreadPart | None = None,
 ) -> Any:
-    """The engine that a fit runs on. ``part``: the rows are a part of a table, and others have the rest."""
+    """The engine of a fit. ``part``: the rows are one part of a table, other parts have the rest."""
     return _core.CpuEngine(
         X=train.X,
         y=train.y,

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from frugalboost._support.threads import threads_for
 from frugalboost.costs import Cost, Costs
-from frugalboost.estimators import storing
+from frugalboost.estimators import saving
 from frugalboost.estimators.fitted import publish, warn_if_nothing_bought, warn_of_selection
 from frugalboost.estimators.notebook import NotebookMixin
 from frugalboost.estimators.predicting import PredictingMixin
@@ -24,7 +24,7 @@ from frugalboost.selection.final_fit import FitResult
 from frugalboost.selection.fit import fit as fit_task
 from frugalboost.tables.reading import read_table
 from frugalboost.tables.sample import Checksums, Sample
-from frugalboost.tables.sources import Iterated, as_batches
+from frugalboost.tables.sources import IteratedBatches, as_batches
 from frugalboost.tables.targets import check_weights
 from frugalboost.training.params import Params
 from frugalboost.training.task import FitTask
@@ -35,7 +35,7 @@ Floats = NDArray[np.float64]
 
 @contextmanager
 def unchanged_on_error(estimator: BaseEstimator) -> Iterator[None]:
-    """Bad input, or Ctrl-C, leaves an estimator as it was."""
+    """After bad input or Ctrl-C, restore the estimator as it was before."""
     before = dict(vars(estimator))
     try:
         yield
@@ -111,13 +111,13 @@ class GBFSBase(NotebookMixin, PredictingMixin, Selector, BaseEstimator):  # type
         """
         inside = {k.removeprefix("costs__"): params.pop(k) for k in list(params) if k.startswith("costs__")}
         costs = params.get("costs", self.costs)
-        if inside:  # price objects are immutable: a changed copy takes the place
+        if inside:  # price objects are immutable, so a changed copy replaces them
             if not isinstance(costs, Cost):
-                raise ValueError(f"costs={costs!r} has no parameters of its own to set.")
+                raise ValueError(f"costs={costs!r} has no parameters to set.")
             unknown = sorted(set(inside) - set(costs.get_params()))
             if unknown:
                 raise ValueError(
-                    f"{costs!r} has no parameter {unknown[0]!r}. To vary a part of a sum, vary the whole object: "
+                    f"{costs!r} has no parameter {unknown[0]!r}. To change a term of a sum, replace the whole object: "
                     "{'costs': [..., ...]}."
                 )
             params["costs"] = costs.replaced(**inside)
@@ -135,7 +135,7 @@ class GBFSBase(NotebookMixin, PredictingMixin, Selector, BaseEstimator):  # type
         y_val: ArrayLike | None = None,
         sample_weight_val: ArrayLike | None = None,
     ) -> tuple[Sample, Sample | None]:
-        """Training and validation rows, checked: the only look at what the user holds."""
+        """Check training and validation rows, once."""
         raise NotImplementedError
 
     def _encoded_target(self, y: Any) -> Floats:
@@ -151,9 +151,11 @@ class GBFSBase(NotebookMixin, PredictingMixin, Selector, BaseEstimator):  # type
         return resolve_loss(self.loss, self._losses)
 
     def _validation_sample(self, X_val: Any, y_val: Any, sample_weight_val: Any) -> Sample | None:
-        in_batches = X_val is not None and y_val is None and isinstance(as_batches(X_val, for_fit=False), Iterated)
+        in_batches = (
+            X_val is not None and y_val is None and isinstance(as_batches(X_val, for_fit=False), IteratedBatches)
+        )
         if (X_val is None) != (y_val is None) and not in_batches:
-            raise ValueError("X_val and y_val belong together: give both or neither.")
+            raise ValueError("X_val and y_val belong together: give both, or give neither.")
         if X_val is None:
             if sample_weight_val is not None:
                 raise ValueError("sample_weight_val is given without X_val and y_val.")
@@ -177,14 +179,14 @@ class GBFSBase(NotebookMixin, PredictingMixin, Selector, BaseEstimator):  # type
         return self
 
     def _task(self, train: Sample, validation: Sample | None = None) -> FitTask:
-        """What these settings ask for on checked rows."""
+        """The fit that these settings describe, on checked rows."""
         loss = self._loss
         if self.early_stopping and not has_values(loss):
             raise ValueError("early_stopping=True needs the loss of every row: give your loss a method 'value'.")
         if self.warm_start and (self.n_features_to_select is not None or self.refit):
             raise ValueError(
-                "warm_start=True can't go on from a model that was refitted on its chosen features alone: "
-                "leave out n_features_to_select and refit, or warm_start."
+                "warm_start=True can't continue a model that was refitted on its chosen features alone: leave out "
+                "n_features_to_select and refit, or warm_start."
             )
         return FitTask(
             train,
@@ -192,22 +194,22 @@ class GBFSBase(NotebookMixin, PredictingMixin, Selector, BaseEstimator):  # type
             loss,
             self._outputs,
             self._costs(),
-            Params.of(self),
+            Params.from_estimator(self),
             budget=np.inf if self.budget is None else float(self.budget),
             names=self._names(),
             classes=isinstance(self, ClassifierMixin),
         )
 
     def _like(self, **params: Any) -> Self:
-        """An unfitted copy that knows the table which this one has checked."""
+        """An unfitted copy that knows the table of this estimator."""
         copy: Self = clone(self).set_params(**params)
         for name in ("n_features_in_", "feature_names_in_", "categories_", "classes_"):
             if hasattr(self, name):
                 setattr(copy, name, getattr(self, name))
         return copy
 
-    def _holding(self, result: FitResult, seed: int | None, fitted_on: Checksums | None, **params: Any) -> Self:
-        """A fitted copy that holds a model. ``seed`` decided which rows were set aside."""
+    def _with_model(self, result: FitResult, seed: int | None, fitted_on: Checksums | None, **params: Any) -> Self:
+        """A fitted copy with another model. ``seed`` decided which rows were set aside."""
         copy = self._like(**params)
         copy._fitted_on = fitted_on
         copy._warm_start = WarmStart(result.model, self._loss, self._names(), seed)
@@ -220,11 +222,10 @@ class GBFSBase(NotebookMixin, PredictingMixin, Selector, BaseEstimator):  # type
     # ------------------------------------------------------------------------------------------ on disk
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to one file: arrays and JSON, nothing that runs.
+        """Write the fitted model to one file: arrays and JSON, no code.
 
-        The file is written beside its place, brought to the disk and then moved there, so that at any time there is
-        the old one or the new one, whole. How a fit is run on a machine (``n_jobs``, ``verbose``, ``bins_folder``,
-        ``screening``) is left out.
+        The file is replaced in one step, so that at any time it is the complete old one or the complete new one.
+        Settings of a machine (``n_jobs``, ``verbose``, ``bins_folder``, ``screening``) are not saved.
 
         Parameters
         ----------
@@ -244,14 +245,14 @@ class GBFSBase(NotebookMixin, PredictingMixin, Selector, BaseEstimator):  # type
         True
         """
         check_is_fitted(self)
-        storing.save(self, path)
+        saving.save(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, loss: Any = None) -> Self:
         """Read a model that ``save`` wrote. Nothing in the file is run.
 
-        How a fit is run on a machine (``n_jobs``, ``verbose``, ``bins_folder``, ``screening``) is not taken from a
-        file, whatever it says: the model has the defaults.
+        Settings of a machine (``n_jobs``, ``verbose``, ``bins_folder``, ``screening``) are never taken from a file: the
+        model has the defaults.
 
         Parameters
         ----------
@@ -269,5 +270,5 @@ class GBFSBase(NotebookMixin, PredictingMixin, Selector, BaseEstimator):  # type
         --------
         See :meth:`save`.
         """
-        estimator: Self = storing.load_as(cls, path, loss=loss)
+        estimator: Self = saving.load_as(cls, path, loss=loss)
         return estimator

@@ -13,9 +13,9 @@ from sklearn.utils import compute_sample_weight
 from sklearn.utils.validation import check_consistent_length
 
 from frugalboost.costs import Costs
-from frugalboost.estimators import storing
+from frugalboost.estimators import saving
 from frugalboost.estimators.base import GBFSBase, unchanged_on_error
-from frugalboost.estimators.descriptions import described
+from frugalboost.estimators.docstrings import described
 from frugalboost.losses import CLASSIFICATION, BuiltIn, Loss, resolve_loss
 from frugalboost.tables import Table
 from frugalboost.tables.reading import read_table
@@ -26,7 +26,7 @@ from frugalboost.training.parameters import CLASSIFIER, constraints
 Floats = NDArray[np.float64]
 
 
-@storing.stored
+@saving.savable
 @described(
     CLASSIFIER,
     attributes="""\

@@ -29,7 +29,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from frugalboost._support.progress import Stage, Work
 from frugalboost.estimators.base import GBFSBase, unchanged_on_error
 from frugalboost.estimators.classifier import GBFSClassifier
-from frugalboost.estimators.descriptions import fill_in
+from frugalboost.estimators.docstrings import fill_in
 from frugalboost.estimators.notebook import NotebookMixin
 from frugalboost.estimators.regressor import GBFSRegressor
 from frugalboost.estimators.selector import Selector
@@ -47,7 +47,7 @@ T = TypeVar("T", bound=type)
 
 
 class GBFSCVBase(NotebookMixin, Selector, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """What both share: folds, the rule, the refit on all rows, and delegation to the fitted estimator."""
+    """What both classes share: splits, the rule, the fit on all rows, and delegation to the fitted estimator."""
 
     _kind: ClassVar[type[GBFSBase]]
 
@@ -146,12 +146,12 @@ class GBFSCVBase(NotebookMixin, Selector, MetaEstimatorMixin, BaseEstimator):  #
             sample, _ = template._checked(X, y, sample_weight)
             splits = self._splits(Sample(None, y, groups=groups), sample)
             grid = self._grid(template, sample)
-            # Scores are for the user's own targets, and weights without those of classes.
+            # Scores use the user's own targets, and weights without class weights.
             targets = Sample(None, indexable(y)[0], check_weights(sample_weight, sample.table))
             self._try(template, sample, targets, splits, grid)
-            return self._settle(template, sample)
+            return self._choose(template, sample)
 
-    def _settle(self, template: GBFSBase, sample: Sample) -> Self:
+    def _choose(self, template: GBFSBase, sample: Sample) -> Self:
         """Apply the rule to the results, then fit on all rows."""
         results = self.cv_results_
         self.best_index_ = chosen_index(results, self.rule)
@@ -166,12 +166,12 @@ class GBFSCVBase(NotebookMixin, Selector, MetaEstimatorMixin, BaseEstimator):  #
                 setattr(self, name, value)
         return self
 
-    def _settle_by(self, rule: str, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Self:
-        """Another rule for what ``fit`` found on the same rows: only the last fit is made again."""
+    def _choose_by(self, rule: str, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Self:
+        """Apply another rule to the results of ``fit`` on the same rows: only the last fit is repeated."""
         with unchanged_on_error(self):
             self.rule = rule
             template = self._template()
-            return self._settle(template, template._checked(X, y, sample_weight)[0])
+            return self._choose(template, template._checked(X, y, sample_weight)[0])
 
     def _template(self) -> GBFSBase:
         if self.estimator is not None and not isinstance(self.estimator, self._kind):
@@ -196,7 +196,7 @@ class GBFSCVBase(NotebookMixin, Selector, MetaEstimatorMixin, BaseEstimator):  #
             cv = kind(5, test_size=0.2, random_state=seed)
         splitter = check_cv(cv, y, classifier=is_classifier(self))
         labels = np.asarray(y)
-        if isinstance(splitter, StratifiedShuffleSplit):  # it would draw class after class, in the order of their names
+        if isinstance(splitter, StratifiedShuffleSplit):  # it draws class after class, in the order of their names
             labels = by_appearance(labels)
         splits = list(splitter.split(np.zeros(len(sample)), labels, groups))
         if not splits:
@@ -231,12 +231,12 @@ class GBFSCVBase(NotebookMixin, Selector, MetaEstimatorMixin, BaseEstimator):  #
         scorer = Scorer(check_scoring(template, scoring=self.scoring))
         table = []
         for number, (train, test) in enumerate(splits):
-            held_out = sample.at(test)
+            held_out = sample.take(test)
             shown = replace(targets.targets(test), X=held_out.X)
             rows = []
             for part, depth in enumerate(grid.depths):
                 at_depth = template._like(max_depth=depth)
-                fitter = path_fitter(at_depth, sample.at(train), n_jobs=self.n_jobs)
+                fitter = path_fitter(at_depth, sample.take(train), n_jobs=self.n_jobs)
                 fold = Fold(fitter, held_out, partial(_score, at_depth, scorer, shown))
                 label, depths = f"split {number + 1}/{len(splits)}, fit", len(grid.depths)
                 stage = Stage(Work.CROSS_VALIDATION, label, number * depths + part + 1, len(splits) * depths)
@@ -298,13 +298,13 @@ class GBFSCVBase(NotebookMixin, Selector, MetaEstimatorMixin, BaseEstimator):  #
 
 def _score(template: GBFSBase, scorer: Scorer, held_out: Sample, result: FitResult, **params: Any) -> float:
     """The score on held-out rows of an estimator with these parameters that holds a model."""
-    fitted = template._holding(result, None, None, **params)
+    fitted = template._with_model(result, None, None, **params)
     return scorer(fitted, held_out.X, held_out.y, held_out.weights)
 
 
 PARAMETERS = """\
 estimator : %(estimator)s or None, default=None
-    Settings of all fits; None: the defaults. Its own mu is not used.
+    Settings of all fits; None: the defaults. Its mu is not used.
 mus : array-like or None, default=None
     Values of mu to try, in the estimator's ``mu_unit``. None: ``n_mus`` values from mu_max down to ``eps * mu_max``,
     each the same factor smaller.
@@ -313,20 +313,21 @@ n_mus : int, default=20
 eps : float, default=1e-3
     The smallest mu as a share of mu_max.
 n_features_to_select : int, sequence of int or None, default=None
-    Numbers of features to try instead of mus: buy many, then sell the weakest back. A single number is scored and
-    fitted, and leaves the choice to ``max_depths`` and ``max_iters``.
+    Numbers of features to try instead of mus: buy many, then sell the weakest back. With a single number only
+    ``max_depths`` and ``max_iters`` are chosen.
 max_depths : sequence of int or None, default=None
-    Depths to try besides; None: the estimator's.
+    Depths to try with each; None: the estimator's.
 max_iters : sequence of int or None, default=None
-    Numbers of iterations to try besides. Over mu they cost no further fits: the longest is cut. None: the estimator's.
+    Numbers of iterations to try with each. Over mu they need no further fits: the longest is cut. None: the
+    estimator's.
 cv : int, splitter, iterable or None, default=None
     Any splitter of scikit-learn. None: 5 random splits into 80 and 20 percent, as in the paper, stratified for classes.
 scoring : str, callable or None, default=None
     Any scorer of scikit-learn; None is the estimator's own, %(score)s.
 rule : {"min", "1se", "paired"}, default="min"
     "min": the best mean score. "1se": the cheapest model whose mean score is within one standard error of the best.
-    "paired": the same by the standard error of the difference from the best, split by split; where splits differ much
-    more than models do, "1se" buys too little.
+    "paired": the same with the standard error of the difference from the best, split by split; use it if "1se" buys
+    too little because splits differ much more than models.
 n_jobs : int or None, default=None
     Threads; None means all cores. The model does not depend on it.
 random_state : int, RandomState or None, default=None
@@ -347,7 +348,7 @@ best_score_ : float
     Their mean score over the splits.
 cv_results_ : dict of arrays
     For each candidate "params", scores of each split, "mean_test_score", "std_test_score", "se_test_score" (of the
-    mean), "mean_n_features", "mean_price", "mean_test_loss" and "mean_n_iter".
+    mean), "mean_n_features", "mean_price" (total cost), "mean_test_loss" and "mean_n_iter".
 scoring_ : str
     Name of the score.
 n_splits_ : int
@@ -365,7 +366,7 @@ def described(estimator: str, score: str) -> Callable[[T], T]:
 class GBFSClassifierCV(ClassifierMixin, GBFSCVBase):  # type: ignore[misc]
     """A classifier whose mu, or number of features, is chosen by cross-validation.
 
-    Bins and owned features are fresh in every split; held-out rows are only scored. The last fit is on all rows.
+    Every split has its own bins and buys its own features; held-out rows are only scored. The last fit is on all rows.
 
     Parameters
     ----------
@@ -444,7 +445,7 @@ class GBFSClassifierCV(ClassifierMixin, GBFSCVBase):  # type: ignore[misc]
 class GBFSRegressorCV(RegressorMixin, GBFSCVBase):  # type: ignore[misc]
     """A regressor whose mu, or number of features, is chosen by cross-validation.
 
-    Bins and owned features are fresh in every split; held-out rows are only scored. The last fit is on all rows.
+    Every split has its own bins and buys its own features; held-out rows are only scored. The last fit is on all rows.
 
     Parameters
     ----------

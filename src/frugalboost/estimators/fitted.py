@@ -1,4 +1,4 @@
-"""What a fit leaves on an estimator: public attributes, and warnings about models that say little."""
+"""The public attributes that a fit sets on an estimator, and warnings about weak models."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def history(model: Model) -> dict[str, list[Any]]:
 
 
 def warn_if_nothing_bought(estimator: Any, weighted: bool) -> None:
-    """Say why a model is a constant, or why no split was possible."""
+    """Warn if a model is a constant, or if no split was possible, and say why."""
     trees = estimator._model.ensemble
     # Of the rows that the last tree was grown on; the mean of models that all stopped at once has no tree.
     total = float(trees.weight[trees.tree_begin[-2]]) if len(trees.tree_begin) > 1 else np.inf
@@ -106,17 +106,17 @@ def warn_if_nothing_bought(estimator: Any, weighted: bool) -> None:
     elif estimator.best_iteration_ == 0:
         message = (
             "No iteration was better on the validation rows than a constant, so the model is a constant and "
-            "nothing is selected. Are the validation rows like the training rows?"
+            "nothing is selected. Check that the validation rows are like the training rows."
         )
     elif estimator.n_features_selected_ == 0 and estimator.mu_max_ == 0:
         message = (
-            "No split gains anything, so the model is a constant: y is constant, or every feature that the prices "
-            "and the budget allow is."
+            "No split gains anything, so the model is a constant: y is constant, or all features that the prices "
+            "and the budget allow are constant."
         )
     elif estimator.n_features_selected_ == 0:
         message = (
             f"No feature was worth its price, so the model is a constant: mu={estimator.mu:g} with mu_unit="
-            f"{estimator.mu_unit!r}; from mu_max_={estimator.mu_max_:.4g} on nothing is bought. Lower mu"
+            f"{estimator.mu_unit!r}; from mu_max_={estimator.mu_max_:.4g} on, nothing is bought. Lower mu"
             f"{'' if estimator.budget is None else ', or raise budget'}."
         )
     else:
@@ -126,21 +126,21 @@ def warn_if_nothing_bought(estimator: Any, weighted: bool) -> None:
 
 
 def warn_of_selection(estimator: Any, result: FitResult) -> None:
-    """Say where fewer features than asked for gain anything or can be paid, or where they hardly predict."""
+    """Warn if fewer features are selected than asked for, or if they hardly predict."""
     if estimator.n_features_to_select is None or estimator.n_features_selected_ == 0:
         return
     owned = estimator._costs().count(estimator.selected_features_)
     if owned < estimator.n_features_to_select:
         warnings.warn(
-            f"n_features_to_select={estimator.n_features_to_select}, but only {owned} gain anything in the model, or "
+            f"n_features_to_select={estimator.n_features_to_select}, but only {owned} gain anything in the model and "
             "can be bought at these prices and this budget.",
             UserWarning,
             stacklevel=5,
         )
     if result.no_better_than_constant:
         warnings.warn(
-            "The features selected say little: on rows held out in the folds they predict no better than a "
-            "constant, as far as can be told. See selling_.",
+            "The selected features are weak: on the held-out rows of the folds they predict no better than a "
+            "constant, within the error of the measurement. See selling_.",
             WeakSelectionWarning,
             stacklevel=5,
         )

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from frugalboost.estimators.above import report_on
+from frugalboost.estimators.lazy import report_on
 from frugalboost.tables.names import feature_names
 
 if TYPE_CHECKING:
-    from frugalboost.estimators.above import Report
+    from frugalboost.estimators.lazy import Report
 
 MOST_ROWS = 20
 
@@ -33,7 +33,7 @@ class NotebookMixin:
         title: str | None = None,
         verbose: int = 0,
     ) -> Report:
-        """Make a report: the trade-off curve, the choice and why, what each feature brings, the table's oddities.
+        """Make a report: the trade-off curve, the choice and its reason, what each feature contributes, oddities.
 
         The path is followed on all rows, and models with the first feature, the first two and so on are
         cross-validated; a plain estimator is cross-validated first. Needs the extra "report".
@@ -87,7 +87,7 @@ def bought(estimator: Any) -> str:
     names = feature_names(estimator)
     shares, chosen = 100 * estimator.feature_importances_, estimator.selected_features_.tolist()
     rows = [(names[c], f"{shares[c]:.1f}") for c in chosen]
-    said = f"{len(chosen)} of {estimator.n_features_in_} features bought, price {estimator.total_cost_:g}"
+    said = f"{len(chosen)} of {estimator.n_features_in_} features bought, cost {estimator.total_cost_:g}"
     return html_table(said, ("feature", "share of gains, %"), rows)
 
 

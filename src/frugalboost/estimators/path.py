@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import check_scoring
 from sklearn.utils._param_validation import Interval, validate_params
 
-from frugalboost.estimators.above import plot_path
 from frugalboost.estimators.base import GBFSBase
+from frugalboost.estimators.lazy import plot_path
 from frugalboost.estimators.notebook import html_table
 from frugalboost.estimators.template import make_template, path_fitter
 from frugalboost.selection.final_fit import FitResult
@@ -42,7 +42,7 @@ class SelectionPath:
     estimators : tuple of estimators
         The fitted models.
     n_features, price : ndarray
-        How many features each model uses, and what was paid for them.
+        How many features each model uses, and their total cost.
     best_iteration : ndarray
         How many iterations each model keeps.
     train_loss, validation_loss : ndarray
@@ -93,7 +93,7 @@ class SelectionPath:
 
     @property
     def price(self) -> Floats:
-        """What was paid for them."""
+        """The total cost of the features of each model."""
         return np.array([model.total_cost_ for model in self.estimators])
 
     @property
@@ -116,7 +116,7 @@ class SelectionPath:
 
     @property
     def feature_names(self) -> NDArray[Any]:
-        """Names of all columns, or their numbers where the table has none."""
+        """Names of all columns, or their numbers if the table has no names."""
         first = self.estimators[0]
         names = getattr(first, "feature_names_in_", None)
         return np.arange(first.n_features_in_) if names is None else np.asarray(names)
@@ -139,7 +139,7 @@ class SelectionPath:
         most_features : float, default=inf
             Only among models with at most this number of features,
         most_price : float, default=inf
-            and at most this price.
+            and at most this total cost.
 
         Returns
         -------
@@ -158,11 +158,11 @@ class SelectionPath:
         allowed = (self.n_features <= most_features) & (self.price <= most_price)
         if not allowed.any():
             raise ValueError(
-                f"No model of this path has at most {most_features:g} features and a price of at most {most_price:g}."
+                f"No model of this path has at most {most_features:g} features and a cost of at most {most_price:g}."
             )
         loss = self.validation_loss if not np.isnan(self.validation_loss).any() else self.train_loss
         if np.isnan(loss).any():
-            raise ValueError("The loss of this path's models is not known: give your loss a method 'value'.")
+            raise ValueError("The losses of this path's models are not known: give your loss a method 'value'.")
         return self.estimators[int(np.argmin(np.where(allowed, loss, np.inf)))]
 
     def curve(self, index: int) -> dict[str, list[Any]]:
@@ -263,7 +263,7 @@ class SelectionPath:
         return {self.parameter: self.values} | {name: getattr(self, name) for name in names}
 
     def plot(self, **options: Any) -> Any:
-        """Draw loss or score against the number or price of features.
+        """Draw loss or score against the number or the cost of features.
 
         Parameters
         ----------
@@ -315,7 +315,7 @@ def gbfs_path(
     verbose: int = 0,
     **params: Any,
 ) -> SelectionPath:
-    """Fit a model for each mu, from the mu at which nothing is bought down; or for each number of features.
+    """Fit a model for each mu, starting from the mu at which nothing is bought, or for each number of features.
 
     The table is binned once and shared; fits run side by side.
 
@@ -362,12 +362,12 @@ def gbfs_path(
     """
     if estimator is None and (y is None or isinstance(y, str)):
         raise ValueError(
-            "X is read from files or comes in batches: say which kind of model is wanted, estimator=GBFSClassifier() "
-            "or GBFSRegressor()."
+            "X is read from files or comes in batches, so the kind of model can't be guessed. Pass "
+            "estimator=GBFSClassifier() or estimator=GBFSRegressor()."
         )
     template = make_template(estimator, y, params)
     if mus is not None and n_features_to_select is not None:
-        raise ValueError("mus and n_features_to_select can't both be followed: give one of them.")
+        raise ValueError("mus and n_features_to_select can't be used together: give one of them.")
     train, validation = template._checked(X, y, sample_weight, X_val, y_val, sample_weight_val)
     fitter = path_fitter(template, train, validation, n_jobs)
     parameter = "mu" if n_features_to_select is None else "n_features_to_select"
@@ -379,7 +379,7 @@ def gbfs_path(
         values = mu_grid(fitter.mu_max, n_mus, eps) if mus is None else check_mus(mus)
         results = fitter.by_mu(values, verbose)
     path = _path_of(template, fitter, results, values, parameter, train.checksums())
-    weighted = sample_weight is not None or (y is None and train.weights is not None)  # batches bring their own
+    weighted = sample_weight is not None or (y is None and train.weights is not None)  # batches have their own
     weighted_validation = sample_weight_val is not None or (
         validation is not None and y_val is None and validation.weights is not None
     )
@@ -397,7 +397,7 @@ def _path_of(
     """A path of fitted estimators, without scores."""
     seed = fitter.task.params.validation_seed
     estimators = tuple(
-        template._holding(result, seed, fitted_on, **{parameter: value.item()})
+        template._with_model(result, seed, fitted_on, **{parameter: value.item()})
         for result, value in zip(results, values, strict=True)
     )
     unknown = np.full(len(estimators), np.nan)
@@ -409,7 +409,7 @@ def _scored(
 ) -> SelectionPath:
     """The same path with scores on the training and on the validation rows."""
     scorer = Scorer(check_scoring(template, scoring=scoring))
-    # Weights of classes are for the fit, not for the score.
+    # Class weights are used in the fit, not in the score.
     weighted = weighted and getattr(template, "class_weight", None) is None
     on_train = [scorer.on_checked(model, task.train, weighted) for model in path.estimators]
     on_validation = path.validation_score

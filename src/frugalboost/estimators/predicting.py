@@ -1,4 +1,4 @@
-"""What fitted estimators predict: raw values, batch by batch or after each iteration, and what predictions cost."""
+"""Raw predictions of fitted estimators, also batch by batch or after each iteration, and what predictions cost."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from frugalboost import _core
 from frugalboost._support.threads import threads_for
 from frugalboost.costs import Costs, Resolved, resolve
 from frugalboost.tables import Levels, Table
-from frugalboost.tables.batched import Batched
+from frugalboost.tables.batched import BatchedTable
 from frugalboost.tables.checking import check_X
 from frugalboost.tables.reading import Targets
 from frugalboost.tables.sources import as_batches
@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 
 
 class PredictingMixin:
-    """Predictions of a model; what they mean is the estimators' matter."""
+    """Raw predictions of a model; the estimators turn them into classes or numbers."""
 
     _model: Model
     best_iteration_: int
@@ -42,7 +42,7 @@ class PredictingMixin:
                 raise ValueError("X has no rows: there is nothing to predict from.")
             return np.concatenate(parts)
         table = check_X(self, X, reset=False)
-        if isinstance(table, Batched):
+        if isinstance(table, BatchedTable):
             raw = np.empty((self._model.ensemble.n_outputs, len(table)))
             for piece, places in table.pieces("predicting"):
                 raw[:, places] = self._raw_of(piece)
@@ -54,7 +54,7 @@ class PredictingMixin:
         return self._model.ensemble.raw(values, self.best_iteration_, threads_for(self.n_jobs))
 
     def _targets_of(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any]:
-        """Targets and weights for a score, from where X comes from if they are there."""
+        """Targets and weights for a score; from the files or batches of X, if they are there."""
         batches = as_batches(X, y, sample_weight)
         if batches is None:
             return y, sample_weight
@@ -65,7 +65,7 @@ class PredictingMixin:
         return targets.joined()
 
     def _columns_to_read(self) -> list[str] | None:
-        """Names of the columns that predictions look at, where columns have names; at least one, to count rows."""
+        """Names of the columns that predictions need, if columns have names; at least one, to count rows."""
         names = self._names()
         return None if names is None else [n for n, s in zip(names, self.support_, strict=True) if s] or [names[0]]
 
@@ -93,7 +93,7 @@ class PredictingMixin:
         return resolve(self.costs, self.n_features_in_, self._names())
 
     def prediction_cost(self, X: Any) -> Floats:
-        """Return what each row's prediction costs when a feature is fetched only once a tree looks at it.
+        """Return what each row's prediction costs if a feature is fetched only when a tree looks at it.
 
         Parameters
         ----------
@@ -103,8 +103,8 @@ class PredictingMixin:
         Returns
         -------
         ndarray of shape (n_samples,)
-            The price, by the rules of ``costs``, of the features that the row's paths look at. Where a function sets
-            prices, those that were paid in training are added.
+            The total cost, by the rules of ``costs``, of the features that the row's paths look at. If a function sets
+            prices, those paid in training are added up.
 
         Examples
         --------
@@ -117,9 +117,9 @@ class PredictingMixin:
         """
         check_is_fitted(self)
         threads = threads_for(self.n_jobs)
-        return self._model.path_prices(self._values(X), self._costs(), self.best_iteration_, threads)[0]
+        return self._model.prediction_costs(self._values(X), self._costs(), self.best_iteration_, threads)[0]
 
 
 def _by_rows(raw: Floats) -> Floats:
-    """From one row per output to what users expect."""
+    """From one row per output to one row per sample, as in scikit-learn."""
     return raw[0] if len(raw) == 1 else np.ascontiguousarray(raw.T)

@@ -12,9 +12,9 @@ from sklearn.base import RegressorMixin, _fit_context
 from sklearn.utils.validation import check_consistent_length
 
 from frugalboost.costs import Costs
-from frugalboost.estimators import storing
+from frugalboost.estimators import saving
 from frugalboost.estimators.base import GBFSBase, unchanged_on_error
-from frugalboost.estimators.descriptions import described
+from frugalboost.estimators.docstrings import described
 from frugalboost.losses import REGRESSION, BuiltIn, Loss
 from frugalboost.tables.reading import read_table
 from frugalboost.tables.sample import Sample
@@ -24,7 +24,7 @@ from frugalboost.training.parameters import REGRESSOR, constraints
 Floats = NDArray[np.float64]
 
 
-@storing.stored
+@saving.savable
 @described(REGRESSOR)
 class GBFSRegressor(RegressorMixin, GBFSBase):  # type: ignore[misc]
     """Boosted trees for regression that pay for each feature once, when a tree first splits on it.

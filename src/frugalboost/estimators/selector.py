@@ -1,4 +1,4 @@
-"""What everything that selects columns has in common for scikit-learn."""
+"""What all estimators that select columns share, for scikit-learn."""
 
 from __future__ import annotations
 

@@ -14,14 +14,14 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
-from frugalboost._support.parallel import Check, side_by_side
+from frugalboost._support.parallel import Check, run_parallel
 from frugalboost._support.progress import Stage, Work
 from frugalboost.estimators.base import GBFSBase, unchanged_on_error
 from frugalboost.estimators.selector import Selector
 from frugalboost.estimators.template import make_template, path_fitter
-from frugalboost.selection.bills import Bill, is_affordable
 from frugalboost.selection.folds import in_order
 from frugalboost.selection.path import PathFitter, check_mus, mu_grid
+from frugalboost.selection.purchase_order import PurchaseOrder, is_affordable
 from frugalboost.training.boosting import boost
 from frugalboost.training.task import FitTask
 
@@ -185,7 +185,7 @@ class StabilitySelection(Selector, MetaEstimatorMixin, BaseEstimator):  # type: 
         self.mus_ = mu_grid(fitter.mu_max, self.n_mus, self.eps) if self.mus is None else check_mus(self.mus)
         halves = self._halves(task)
         works = [partial(_path_on, task, places, self.mus_, most) for places in halves]
-        found = side_by_side(works, fitter.threads, bool(self.verbose), Stage(Work.SUBSAMPLES))
+        found = run_parallel(works, fitter.threads, bool(self.verbose), Stage(Work.SUBSAMPLES))
         chosen, owned = (np.array(part) for part in zip(*found, strict=True))
         self.bags_ = bags
         self.frequencies_ = chosen.mean(axis=0)
@@ -201,24 +201,24 @@ class StabilitySelection(Selector, MetaEstimatorMixin, BaseEstimator):  # type: 
         if self.n_features is None and self.error_bound_ > self.max_false:
             warnings.warn(
                 f"With {choices} to choose from, the bound can't be as low as max_false={self.max_false:g}: it is "
-                f"{self.error_bound_:.2g} where one is bought on each half. Raise the threshold.",
+                f"{self.error_bound_:.2g} with one purchase on each half. Raise the threshold.",
                 UserWarning,
                 stacklevel=6,
             )
         if not chosen.any():
             warnings.warn(
                 "Nothing was bought on any half of the rows: no feature gains anything there, or min_samples_leaf="
-                f"{task.params.min_samples_leaf:g} is too many rows for {len(task.train) // 2} of them.",
+                f"{task.params.min_samples_leaf:g} is too large for {len(task.train) // 2} rows.",
                 UserWarning,
                 stacklevel=6,
             )
 
     def _paid(self, stable: Flags, task: FitTask) -> Flags:
-        """Of what is stable as much as the budget allows: the most frequent first, then the cheaper, then the lower."""
+        """The stable features that the budget allows: the most frequent first, then the cheaper, then the lower."""
         if np.isinf(task.budget):
             return stable
         order = np.lexsort((task.costs.start, -self.frequency_))
-        affordable = Bill.in_order(task, order[stable[order]]).order
+        affordable = PurchaseOrder.in_order(task, order[stable[order]]).order
         if len(affordable) < stable.sum():
             warnings.warn(
                 f"{int(stable.sum())} features are stable, but only {len(affordable)} of them, the most frequent, "
@@ -251,7 +251,7 @@ def _path_on(
     task: FitTask, places: NDArray[np.int64], mus: Floats, most: int, check: Check | None, threads: int
 ) -> tuple[Flags, Flags]:
     """Which features, and which bags, are bought on some rows down to each mu, the first `most` of all."""
-    part = replace(task, train=task.train.at(places), bins=task.binned.take(None, places, threads), validation=None)
+    part = replace(task, train=task.train.take(places), bins=task.binned.take(None, places, threads), validation=None)
     bought = _LimitedPurchases(task, most)
     chosen = np.zeros((len(mus), len(task.costs.start)), dtype=bool)
     owned = np.zeros((len(mus), len(task.costs.bags or ())), dtype=bool)
@@ -267,20 +267,20 @@ def _path_on(
 
 
 class _LimitedPurchases:
-    """Buys so many features at most, or so many bags and all that is in them, within the budget."""
+    """Buys at most a given number of features, or of bags with everything in them, within the budget."""
 
     def __init__(self, task: FitTask, most: int) -> None:
         self.features: list[int] = []  # in order of purchase
-        self.full = False  # something more was wanted
+        self.full = False  # a further purchase was refused
         self._task, self._most, self._payer = task, most, task.costs.payer()
 
     @property
     def bags(self) -> list[int]:
-        """Those that pay; where there are no bags, the features."""
+        """The bags that paid; without bags, the features."""
         return list(self._payer.owned)
 
     def buy(self, feature: int) -> None:
-        """Take a feature, if there is room for it and it can be paid."""
+        """Buy a feature, if the limit and the budget allow it."""
         if feature in self.features:
             return
         if self._payer.bag_of(feature) not in self._payer.owned and len(self._payer.owned) >= self._most:

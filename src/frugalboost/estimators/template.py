@@ -18,7 +18,7 @@ from frugalboost.tables.sample import Sample
 
 
 def make_template(estimator: GBFSBase | None, y: Any, params: dict[str, Any]) -> GBFSBase:
-    """Return a fresh estimator with checked parameters; its kind follows from y where none is given."""
+    """Return a fresh estimator with checked parameters; without an estimator, its kind follows from y."""
     if estimator is None:
         estimator = GBFSRegressor() if _looks_continuous(y) else GBFSClassifier()
     elif not isinstance(estimator, GBFSBase):
@@ -27,14 +27,14 @@ def make_template(estimator: GBFSBase | None, y: Any, params: dict[str, Any]) ->
     model._validate_params()
     if model.n_features_to_select is not None:
         raise ValueError(
-            "n_features_to_select of the estimator does not go with a path, a search or subsamples: give it to "
-            "gbfs_path or to the CV class itself."
+            "The estimator has n_features_to_select, which can't be combined with a path, a search or subsamples: "
+            "pass it to gbfs_path or to the CV class instead."
         )
     return model
 
 
 def _looks_continuous(y: ArrayLike) -> bool:
-    """Fractions, or floats of more than 20 values, which are hardly class labels."""
+    """Fractions, or floats with more than 20 different values, which are unlikely to be class labels."""
     values = np.asarray(y)
     if type_of_target(values, input_name="y").startswith("continuous"):
         return True

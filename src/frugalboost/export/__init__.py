@@ -1,9 +1,9 @@
 """Fitted models for other programs: ONNX, and LightGBM's text format.
 
-* :func:`to_onnx`: for onnxruntime and whatever else reads ONNX.
-* :func:`to_lightgbm`: for LightGBM, and for what reads its models, as shap does.
+* :func:`to_onnx`: for onnxruntime and other programs that read ONNX.
+* :func:`to_lightgbm`: for LightGBM, and for programs that read its models, such as shap.
 
-What is exported predicts; it can't be trained further and knows no prices.
+An exported model only predicts: it can't be trained further and has no prices.
 """
 
 from frugalboost.export.lightgbm import to_lightgbm

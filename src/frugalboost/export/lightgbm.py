@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frugalboost.export.served import Bools, Floats, Served, serve
+from frugalboost.export.served import Bools, Floats, ServedModel, serve
 
 MOST_ROWS = 2**30  # LightGBM counts rows in 32 bits
 CATEGORICAL, DEFAULT_LEFT, MISSING_IS_NAN = 1, 2, 8  # bits of a decision's type
@@ -95,8 +95,8 @@ def to_lightgbm(model: Any, *, features: str = "selected") -> str:
 # ----------------------------------------------------------------------------------------------- header
 
 
-def _objective(served: Served) -> dict[str, str]:
-    """The objective that has our link; none where several outputs stay as they are."""
+def _objective(served: ServedModel) -> dict[str, str]:
+    """The objective with our link; none for several outputs with the identity."""
     outputs = served.trees.n_outputs
     if served.link == "identity" and outputs > 1:
         return {}
@@ -110,7 +110,7 @@ def _objective(served: Served) -> dict[str, str]:
 
 
 def _allowed(names: Iterable[str]) -> list[str]:
-    """Names without blanks and characters that mean something in JSON, and no two alike."""
+    """Unique names without blanks and characters that are special in JSON."""
     allowed: list[str] = []
     taken: set[str] = set()
     for name in names:
@@ -124,8 +124,8 @@ def _allowed(names: Iterable[str]) -> list[str]:
     return allowed
 
 
-def _infos(served: Served) -> list[str]:
-    """What values a column has: its levels, or the range of its thresholds, since the data is not known any more."""
+def _infos(served: ServedModel) -> list[str]:
+    """The values of a column: its levels, or the range of its thresholds, since the data is gone."""
     trees = served.trees
     infos = []
     for place in range(len(served.names)):
@@ -140,7 +140,7 @@ def _infos(served: Served) -> list[str]:
     return infos
 
 
-def _pandas_categories(served: Served) -> str:
+def _pandas_categories(served: ServedModel) -> str:
     """The levels, with which LightGBM reads columns of type category in a data frame."""
     levels = [list(served.levels[place]) for place in sorted(served.levels)]
     if all(isinstance(value, str | bool | int | float) for values in levels for value in values):
@@ -196,7 +196,7 @@ class Tree:
         return "".join(f"{key}={value}\n" for key, value in lines.items()) + "\n\n"
 
 
-def _trees(served: Served) -> list[Tree]:
+def _trees(served: ServedModel) -> list[Tree]:
     """All trees; the first of each output has its start value in it, as LightGBM does it itself."""
     start = served.trees.start
     if not served.n_trees:
@@ -213,15 +213,15 @@ def _constant(value: float) -> Tree:
     return Tree(whole, none, none, whole, whole, whole, none, none, whole, one * value, one, one.astype(np.int64), [])
 
 
-def _tree(served: Served, nodes: slice, start: float) -> Tree:
+def _tree(served: ServedModel, nodes: slice, start: float) -> Tree:
     trees = served.trees
     split = trees.feature[nodes] >= 0
     leaf = ~split
-    number = np.where(split, np.cumsum(split) - 1, -leaf.cumsum(dtype=np.int64))  # in LightGBM's way of counting
+    number = np.where(split, np.cumsum(split) - 1, -leaf.cumsum(dtype=np.int64))  # as LightGBM numbers nodes
     first = trees.left[nodes][split].astype(np.int64)
     missing = trees.missing_left[nodes][split].astype(bool)
     categorical = trees.level_set[nodes][split] >= 0
-    # LightGBM sends what is not in a set to the right: where that should go left, the sides change places.
+    # LightGBM sends values that are not in a set to the right. If they should go left, the sides are swapped.
     swapped = categorical & missing
     in_sets = nodes.start + np.flatnonzero(trees.level_set[nodes] >= 0)
     sets = [_words(served.levels_left(i), bool(trees.missing_left[i])) for i in in_sets.tolist()]
@@ -246,7 +246,7 @@ def _tree(served: Served, nodes: slice, start: float) -> Tree:
 
 
 def _words(left: Bools, missing_left: bool) -> list[int]:
-    """The levels that go another way than missing ones do, 32 a word."""
+    """The levels that go to the other side than missing ones, 32 in a word."""
     chosen = left != missing_left
     bits = np.zeros(max(1, -(-len(chosen) // 32)) * 32, dtype=bool)
     bits[: len(chosen)] = chosen
@@ -278,5 +278,5 @@ def _joined(values: Iterable[Any]) -> str:
 
 
 def _text(value: Any) -> str:
-    """A number such that reading it gives the same bits."""
+    """A number as text that reads back with the same bits."""
     return repr(float(value)) if isinstance(value, float) else str(int(value))

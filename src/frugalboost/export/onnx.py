@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frugalboost.export.served import Floats, Served, serve
+from frugalboost.export.served import Floats, ServedModel, serve
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -86,7 +86,7 @@ def to_onnx(model: Any, *, features: str = "selected") -> ModelProto:
 
 
 def _onnx() -> Any:
-    """The package onnx, or a sentence that says how to get it."""
+    """The package onnx, or an error that says how to install it."""
     try:
         import onnx
     except ImportError:
@@ -129,9 +129,9 @@ def _tensor(values: NDArray[Any], name: str) -> Any:
 # ------------------------------------------------------------------------------------------------ trees
 
 
-def _raw(graph: Graph, served: Served) -> str:
+def _raw(graph: Graph, served: ServedModel) -> str:
     """Raw predictions, one column per output."""
-    if not (served.trees.feature >= 0).any():  # a constant; there may be no column that a tree could look at
+    if not (served.trees.feature >= 0).any():  # a constant; there may be no columns
         constant = served.trees.start.copy()
         np.add.at(constant, np.arange(served.n_trees) % served.trees.n_outputs, served.trees.value)
         rows = graph.add("Shape", ["X"], start=0, end=1)
@@ -143,12 +143,12 @@ def _raw(graph: Graph, served: Served) -> str:
     double = graph.add("Cast", [sums], to=_onnx().TensorProto.DOUBLE)
     parts = graph.add("Reshape", [double, graph.constant(np.array([-1, 2, served.trees.n_outputs]))])
     total = graph.add("ReduceSum", [parts, graph.constant(np.array([1]))], keepdims=0)
-    # onnxruntime leaves out the addition of a constant that is zero in single precision: shares are large enough.
+    # onnxruntime drops the addition of a constant that is zero in single precision; shares are large enough.
     share = graph.add("Add", [total, graph.constant(served.trees.start[None, :] / scale)])
     return graph.add("Mul", [share, graph.constant(np.float64(scale))])
 
 
-def _ensemble(served: Served, column: NDArray[np.int64], scale: float) -> dict[str, Any]:
+def _ensemble(served: ServedModel, column: NDArray[np.int64], scale: float) -> dict[str, Any]:
     """The attributes of the operator; children are counted within a tree, as ours are."""
     trees, tree = served.trees, served.tree_of_node
     split = trees.feature >= 0
@@ -176,13 +176,13 @@ def _ensemble(served: Served, column: NDArray[np.int64], scale: float) -> dict[s
     }
 
 
-def _scale(served: Served) -> float:
+def _scale(served: ServedModel) -> float:
     """A power of two that no sum over trees exceeds."""
     largest = np.maximum.reduceat(np.abs(served.trees.value), served.trees.tree_begin[:-1])
     return float(2.0 ** np.clip(np.frexp(largest.sum())[1], -1000, 1000))
 
 
-def _with_sides(graph: Graph, served: Served) -> tuple[str, NDArray[np.int64]]:
+def _with_sides(graph: Graph, served: ServedModel) -> tuple[str, NDArray[np.int64]]:
     """The table with a column for each categorical split behind it, and the column that each node looks at."""
     column = served.trees.feature.astype(np.int64)
     tables, width = ["X"], len(served.names)
@@ -200,7 +200,7 @@ def _with_sides(graph: Graph, served: Served) -> tuple[str, NDArray[np.int64]]:
 
 
 def _looked_up(graph: Graph, place: int, levels: int, sides: Floats) -> str:
-    """Rows of a table by the level in a column; its last row is for whatever is not a level."""
+    """Rows of a table by the level in a column; its last row is for values that are not a level."""
     values = graph.add("Gather", ["X", graph.constant(np.int64(place))], axis=1)
     # NaN compares as false, so that it is not a level.
     inside = graph.add("And", [_compared(graph, "GreaterOrEqual", values, 0), _compared(graph, "Less", values, levels)])
@@ -229,7 +229,7 @@ def _linked(graph: Graph, raw: str, link: str) -> str:
     return graph.add("Sigmoid", [raw])
 
 
-def _classes(graph: Graph, served: Served, raw: str) -> list[Any]:
+def _classes(graph: Graph, served: ServedModel, raw: str) -> list[Any]:
     """Label and probabilities."""
     labels = _labels(served)
     probabilities = _linked(graph, raw, served.link)
@@ -246,7 +246,7 @@ def _classes(graph: Graph, served: Served, raw: str) -> list[Any]:
     ]
 
 
-def _labels(served: Served) -> NDArray[Any]:
+def _labels(served: ServedModel) -> NDArray[Any]:
     """The classes as int64 or, in an array of objects, as texts."""
     assert served.classes is not None
     labels = served.classes.tolist()
@@ -261,7 +261,7 @@ def _labels(served: Served) -> NDArray[Any]:
     )
 
 
-def _metadata(served: Served) -> dict[str, str]:
+def _metadata(served: ServedModel) -> dict[str, str]:
     levels = {served.names[place]: list(values) for place, values in served.levels.items()}
     content: dict[str, Any] = {"feature_names": list(served.names), "levels": levels}
     if served.classes is not None:

@@ -1,4 +1,4 @@
-"""What every export needs of a fitted model: its columns, trees, start values, link, classes and levels."""
+"""The parts of a fitted model that an export needs: columns, trees, start values, link, classes and levels."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Served:
+class ServedModel:
     """A model as it will be served. Trees end at the best iteration, and count features by their place in ``names``."""
 
     names: tuple[str, ...]  # columns of the table that is served, in order
@@ -57,13 +57,13 @@ class Served:
         return left
 
 
-def serve(model: Any, features: str) -> Served:
-    """Return what is to be exported of a fitted model; raises where it is not one."""
+def serve(model: Any, features: str) -> ServedModel:
+    """Return the exportable parts of a fitted model."""
     fitted = _fitted(model)
     columns = _columns(fitted, features)
     names = feature_names(fitted)
     place = {int(column): i for i, column in enumerate(columns)}
-    return Served(
+    return ServedModel(
         names=tuple(names[j] for j in columns),
         trees=_cut(fitted._model.ensemble, fitted.best_iteration_, place),
         link=link_of(fitted._loss, fitted._model.ensemble.n_outputs),
@@ -81,7 +81,7 @@ def _fitted(model: Any) -> GBFSBase:
     if not isinstance(model, GBFSBase):
         raise TypeError(
             f"A {type(model).__name__} can't be exported, only a fitted GBFSClassifier or GBFSRegressor. "
-            "Of a pipeline or a search, export the fitted model inside it; the steps before it are not exported."
+            "From a pipeline or a search, export the fitted model inside it; the steps before it are not exported."
         )
     check_is_fitted(model)
     return model
@@ -95,7 +95,7 @@ def _columns(model: GBFSBase, features: str) -> NDArray[np.intp]:
 
 
 def _cut(trees: Ensemble, iterations: int, place: dict[int, int]) -> Ensemble:
-    """The trees of so many iterations, features counted by their place among those served."""
+    """The trees of the first iterations, with features numbered as in the served table."""
     last = iterations * trees.n_outputs
     nodes = slice(0, int(trees.tree_begin[last]))
     by_node = ("left", "missing_left", "threshold", "value", "gain", "weight", "level_set")
@@ -109,7 +109,7 @@ def _cut(trees: Ensemble, iterations: int, place: dict[int, int]) -> Ensemble:
 
 
 def link_of(loss: BuiltIn | Loss, outputs: int) -> str:
-    """Which function leads from raw predictions to predictions. It is tried out: a loss may be the user's own."""
+    """The link function, found by trying values, since a loss may be the user's own."""
     at = np.concatenate([[-300.0, 300.0, -1e-3, 1e-3], np.linspace(-30, 30, 241)])
     known = {"identity": at, "exp": Poisson().inverse_link(at), "logistic": LogLoss().inverse_link(at)}
     if outputs > 1:
@@ -121,7 +121,7 @@ def link_of(loss: BuiltIn | Loss, outputs: int) -> str:
             return name
     raise ValueError(
         f"loss={loss!r} has an inverse_link that can't be exported: it is not {_listed(list(known))}. Export a copy of "
-        "the model whose loss has one of these (set_params(loss=...)), and apply yours to what it predicts."
+        "the model with a loss that has one of these (set_params(loss=...)), and apply yours to its predictions."
     )
 
 

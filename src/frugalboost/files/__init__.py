@@ -1,1 +1,1 @@
-"""Models in files, and files that are whole at any time."""
+"""Models in files, and atomic writes of files and folders."""

@@ -1,6 +1,6 @@
-"""What must be true of a model that came from a file, so that nothing that is done with it later can do harm.
+"""Checks of a model from a file, so that using it later is safe.
 
-Each check ends in a ModelFileError that says what is wrong.
+Each check raises a ModelFileError that says what is wrong.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ ENDINGS = ("max_iter", "converged", "early_stopping")
 
 
 def require(condition: bool | np.bool_, otherwise: str) -> None:
-    """Raise ModelFileError with what is wrong, unless all is well."""
+    """Raise ModelFileError unless the condition holds."""
     if not condition:
         raise ModelFileError(otherwise)
 
@@ -93,14 +93,14 @@ _ENTRIES: dict[str, tuple[Callable[[Any], bool], str]] = {
         "the scores of two models",
     ),
     "selling": (_or_none(_SOLD), "a record of what was sold"),
-    "table": (_or_none(lambda v: isinstance(v, list) and _kinds(v) in _TABLES), "what a table is known by"),
+    "table": (_or_none(lambda v: isinstance(v, list) and _kinds(v) in _TABLES), "the checksums of a table"),
     "draw": (
         _or_none(
             _record(
                 iterations=is_whole, last_look=is_whole, bought_then=is_whole, look_at_all=lambda v: isinstance(v, bool)
             )
         ),
-        "where a draw of features stands",
+        "the state of a draw of features",
     ),
     "fingerprint": (
         _or_none(lambda v: isinstance(v, list) and len(v) == 2 and is_whole(v[0]) and _is_text(v[1])),
@@ -112,7 +112,7 @@ _ENTRIES: dict[str, tuple[Callable[[Any], bool], str]] = {
 def check_description(description: dict[str, Any]) -> None:
     """Every entry is there and of its type."""
     description.setdefault("levels", [])  # models of the first version of the format had no categorical features
-    description.setdefault("table", None)  # earlier versions did not know it
+    description.setdefault("table", None)  # earlier versions did not have it
     description.setdefault("draw", None)  # likewise
     for name, (is_one, what) in _ENTRIES.items():
         require(name in description, f"its description lacks {name!r}")
@@ -120,7 +120,7 @@ def check_description(description: dict[str, Any]) -> None:
 
 
 def check_records(description: dict[str, Any], n_features: int) -> None:
-    """Names and what was sold speak of the features that there are."""
+    """Names and the record of sold features refer to features that exist."""
     names, selling = description["feature_names"], description["selling"]
     require(names is None or len(names) == n_features, "it has another number of names than of features")
     if selling is not None:
@@ -167,7 +167,7 @@ def _check_trees(trees: Ensemble, n_features: int) -> None:
     nodes = len(trees.feature)
     require(len(trees.gain) == nodes and len(trees.weight) == nodes, "its node arrays differ in length")
     try:
-        trees.check(n_features)  # whatever a walk could be led astray by
+        trees.check(n_features)  # everything that walking the trees relies on
     except ValueError as error:
         raise ModelFileError(str(error).removeprefix("The model is damaged: ").removesuffix(".")) from None
     split = trees.feature >= 0
@@ -212,13 +212,13 @@ def _check_purchases(bought: Purchases, n_features: int, iterations: int) -> Non
     require(in_table.all(), "it bought a feature that does not exist")
     require(len(np.unique(bought.feature)) == number, "it bought a feature twice")
     when = bought.iteration
-    require(when[0] >= 1 and when[-1] <= iterations and (when[:-1] <= when[1:]).all(), "it bought out of turn")
+    require(when[0] >= 1 and when[-1] <= iterations and (when[:-1] <= when[1:]).all(), "its purchases are not in order")
     require((np.isfinite(bought.price) & (bought.price >= 0)).all(), "a price paid is negative or not finite")
     require(np.isfinite(bought.gain).all(), "the gain of a purchase is not finite")
 
 
 def _check_use(model: Model) -> None:
-    """A tree looks at nothing that is not bought by then."""
+    """A tree uses only features that are bought by then."""
     trees, bought = model.ensemble, model.purchases
     since = np.full(len(model.prices), np.iinfo(np.int64).max)
     since[bought.feature] = bought.iteration
@@ -231,14 +231,14 @@ def _check_use(model: Model) -> None:
 def _check_curve(curve: Curve, bought: Purchases, iterations: int) -> None:
     require(all(len(getattr(curve, f.name)) == iterations + 1 for f in fields(curve)), "its history has another length")
     owned = np.searchsorted(bought.iteration, np.arange(iterations + 1), side="right")
-    require((curve.n_features == owned).all(), "its history has other numbers of features than its purchases")
-    require((np.isfinite(curve.cost) & (curve.cost >= 0)).all(), "a price in its history is negative or not finite")
-    require(not (curve.prediction_cost < 0).any(), "a price in its history is negative")
+    require((curve.n_features == owned).all(), "its history does not agree with its purchases")
+    require((np.isfinite(curve.cost) & (curve.cost >= 0)).all(), "a cost in its history is negative or not finite")
+    require(not (curve.prediction_cost < 0).any(), "a cost in its history is negative")
 
 
 def check_levels(column: Any, values: Any, bins: Any) -> None:
     """The levels of one categorical feature, and the bins they lie in."""
-    require(is_whole(column) and column >= 0, "the number of a categorical feature is not one")
+    require(is_whole(column) and column >= 0, "the number of a categorical feature is not a column number")
     fits = isinstance(values, list) and isinstance(bins, list) and len(values) == len(bins)
     require(fits, "the levels of a feature are not a list of them")
     texts = {isinstance(v, str) for v in values}

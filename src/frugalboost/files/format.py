@@ -1,12 +1,12 @@
-"""Models in one file: arrays and JSON, nothing that runs.
+"""Models in one file: arrays and JSON, no code.
 
 The layout is that of safetensors: eight bytes of header length (little endian), a JSON header with the type, shape and
 place of every array, then the arrays. ``__metadata__`` holds the format version, the model's description as JSON, and
 a SHA-256 over description and arrays. The same model gives the same bytes.
 
-A hostile file has a correct checksum. What is read here stays within a few tens of times the file's size, whatever the
-file says: arrays lie one after another and fill the rest of it, and nothing in the header or the description stands for
-much more than it is long.
+A hostile file can have a correct checksum. Reading any file takes at most a few tens of times its size in memory:
+arrays follow one another and fill the rest of the file, and nothing in the header or the description expands to much
+more than its own length.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frugalboost.files import whole_file
+from frugalboost.files import atomic_file
 
 FORMAT = "frugalboost"
 FORMAT_VERSION = 2  # 2: categorical features
@@ -74,11 +74,11 @@ def write(path: str | os.PathLike[str], description: dict[str, Any], arrays: Arr
     }
     head = json.dumps(header, sort_keys=True).encode()
     head += b" " * (-len(head) % 8)
-    whole_file.replace(path, struct.pack("<Q", len(head)) + head + body)
+    atomic_file.write(path, struct.pack("<Q", len(head)) + head + body)
 
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
-    """Read a model file. Raises ModelFileError where it is not one, and never runs anything from it."""
+    """Read a model file; ModelFileError if it is not one. Nothing in it is ever run."""
     path = Path(path)
     content = path.read_bytes()
     try:
@@ -100,7 +100,7 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
     except NewerVersionError:
         raise
     except ModelFileError as error:
-        raise ModelFileError(f"{path} is not a frugalboost model, or is damaged or cut short: {error}.") from None
+        raise ModelFileError(f"{path} is not a frugalboost model, or is damaged or incomplete: {error}.") from None
 
 
 class NewerVersionError(ModelFileError):
@@ -153,7 +153,7 @@ def _arrays(head: dict[str, Any], body: memoryview) -> Arrays:
         if begin != at or end > len(body):
             raise ModelFileError(f"array {_short(name)} does not follow the one before it, or runs out of the file")
         array = np.frombuffer(body[begin:end], dtype=kind)
-        arrays[name] = array.astype(array.dtype.newbyteorder("="))  # a copy: in a file nothing is aligned
+        arrays[name] = array.astype(array.dtype.newbyteorder("="))  # a copy, since the file is not aligned
         at = end
     if at != len(body):
         raise ModelFileError("it has bytes that belong to no array")
@@ -163,7 +163,7 @@ def _arrays(head: dict[str, Any], body: memoryview) -> Arrays:
 def _place(name: str, entry: Any) -> tuple[int, int, str]:
     """Where an array begins and ends, and its type."""
     if not isinstance(entry, dict) or not {"dtype", "shape", "data_offsets"} <= entry.keys():
-        raise ModelFileError(f"the header says too little of array {_short(name)}")
+        raise ModelFileError(f"the header of array {_short(name)} is incomplete")
     kind, shape, place = entry["dtype"], entry["shape"], entry["data_offsets"]
     if not isinstance(kind, str) or kind not in _DTYPES:
         raise ModelFileError(f"array {_short(name)} is of a type that models do not have")
@@ -180,7 +180,7 @@ def _are_counts(values: Any, number: int) -> bool:
 
 
 def _short(name: str) -> str:
-    """A name from a file, for a sentence."""
+    """A name from a file, for a message."""
     return repr(name) if len(name) <= 60 else f"{name[:60]!r}..."
 
 
@@ -221,17 +221,17 @@ def _encoded_array(array: NDArray[Any]) -> list[Any]:
     if array.ndim != 1 or not _KINDS.fullmatch(kind):
         raise TypeError(f"an array of type {array.dtype} and shape {array.shape} can't be saved")
     if array.dtype.kind == "U" and array.nbytes > _room(sum(map(len, items))):
-        raise TypeError("a few of its texts are very long and most are not, which takes too much room as an array")
+        raise TypeError("a few of its texts are much longer than the others, so the array would be too large")
     return [kind, encode(items)]
 
 
 def _room(characters: int) -> int:
-    """Bytes that arrays of texts may take: numpy gives every text the room of the longest."""
+    """Bytes that arrays of texts may take: numpy stores every text with the length of the longest."""
     return 2**24 + 32 * characters
 
 
 class _Room:
-    """What is left of the room for arrays of texts."""
+    """The bytes that are left for arrays of texts."""
 
     def __init__(self, characters: int) -> None:
         self.left = _room(characters)
@@ -248,9 +248,9 @@ def parsed(text: str) -> Any:
 
 
 def _check_density(text: str, what: str) -> None:
-    """Refuse what is little but brackets: an empty list takes two characters here and a hundred bytes in memory."""
+    """Refuse texts that are mostly brackets: an empty list is two characters, but a hundred bytes in memory."""
     most = 1000 + len(text) // 5  # json.dumps writes "[1], " for the smallest list that a model has
-    if _brackets(text) > most:  # seldom: names may have brackets in them
+    if _brackets(text) > most:  # rare: names may contain brackets
         unescaped = text.replace("\\\\", "").replace('\\"', "")
         if sum(map(_brackets, unescaped.split('"')[::2])) > most:
             raise ModelFileError(f"its {what} has more lists and mappings in it than a model's")
@@ -289,7 +289,7 @@ def _decoded(pairs: list[tuple[str, Any]], room: _Room) -> Any:
         return found
     value = found[mark]
     if len(found) > 1:
-        raise ModelFileError(f"something else stands beside {_short(mark)}")
+        raise ModelFileError(f"there is something beside {_short(mark)}")
     if mark == "$float" and isinstance(value, str) and value in ("nan", "inf", "-inf"):
         return float(value)
     if mark == "$array" and isinstance(value, list) and len(value) == 2:

@@ -1,4 +1,4 @@
-"""A model to a file and back; what else a file says of an estimator is a description that is passed through."""
+"""A model to a file and back, together with a description of the estimator."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TYPES = {
 
 
 def write(path: str, description: dict[str, Any], model: Model, thresholds: Thresholds | None) -> None:
-    """Write a model with a description, and with the bins where a continued fit may follow."""
+    """Write a model with a description, and with its bins if a continued fit may follow."""
     arrays = {"prices": model.prices}
     for part in _PARTS:
         record = getattr(model, part)
@@ -44,7 +44,7 @@ def write(path: str, description: dict[str, Any], model: Model, thresholds: Thre
 
 
 def describe_draw(model: Model) -> dict[str, Any] | None:
-    """Where the draw of features stands; the gains of all features are an array."""
+    """The state of the draw of features, without the gains, which are an array."""
     if model.draw is None:
         return None
     return {f.name: getattr(model.draw, f.name) for f in fields(Draw) if f.name != "gains"}
@@ -69,7 +69,7 @@ def describe_levels(model: Model) -> list[list[Any]]:
 
 
 def model_from(description: dict[str, Any], arrays: model_file.Arrays) -> Model:
-    """The model in a file; ModelFileError where it is not one."""
+    """The model in a file; ModelFileError if it is not valid."""
     _before_categories(arrays)
     parts = {part: cls(**_fields_of(part, cls, arrays)) for part, cls in _PARTS.items()}
     model = Model(
@@ -110,7 +110,7 @@ def _levels_from(stored: list[Any]) -> dict[int, Levels]:
 
 
 def thresholds_from(arrays: model_file.Arrays, model: Model) -> Thresholds | None:
-    """The bins for a continued fit; None where none was announced."""
+    """The bins for a continued fit; None if the file has none."""
     if "thresholds.cuts" not in arrays:
         return None
     cuts, offsets = _typed(arrays, "thresholds.cuts", np.float64), _typed(arrays, "thresholds.offsets", np.int64)

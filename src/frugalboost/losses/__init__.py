@@ -1,8 +1,8 @@
 """Losses: by name, with their parameters, or written by the user.
 
 The built-in losses are computed in the core; the objects here carry their parameters and the way from raw
-predictions to predictions. A loss of your own is any object with these methods; ``value`` may be left out where
-neither the training loss nor early stopping is wanted:
+predictions to predictions. A loss of your own is any object with these methods; ``value`` is optional, but
+needed for the training loss and early stopping:
 
 * ``start(y, sample_weight)``: the raw prediction that boosting starts from (one number per output);
 * ``gradient(y, raw)`` and ``curvature(y, raw)``: first and second derivative of the loss with respect to the
@@ -79,14 +79,14 @@ class BuiltIn:
 
     @property
     def parameter(self) -> float:
-        """The one number that the core needs; NaN where there is none."""
+        """The parameter of the loss in the core; NaN without one."""
         return math.nan
 
     def check_domain(self, y: Floats, what: str) -> None:
-        """Raise ValueError where the loss is not defined for y."""
+        """Raise ValueError if the loss is not defined for y."""
 
     def check_target(self, y: Floats) -> None:
-        """Raise ValueError where boosting can't start from y."""
+        """Raise ValueError if boosting can't start from y."""
         self.check_domain(y, "y")
 
     def inverse_link(self, raw: Floats) -> Floats:
@@ -113,10 +113,10 @@ class LogLoss(BuiltIn):
         if raw.ndim == 1:
             small = exp(-np.abs(raw))
             larger = 1.0 / (1.0 + small)
-            return np.where(raw > 0, larger, small * larger)  # of -raw: the other class's
+            return np.where(raw > 0, larger, small * larger)  # the second is the probability for -raw
         scores = exp(raw - raw.max(axis=1, keepdims=True))
         total = np.zeros(len(raw))
-        for part in np.sort(scores, axis=1).T:  # in order: the same bits everywhere, whatever classes are called
+        for part in np.sort(scores, axis=1).T:  # sorted: the same bits for every order of classes
             total += part
         return scores / total[:, None]
 
@@ -274,5 +274,5 @@ def exp(values: Floats) -> Floats:
 
 
 def has_values(loss: BuiltIn | Loss) -> bool:
-    """Whether a loss can say how large it is, which early stopping and selection need."""
+    """Whether a loss has values, which early stopping and selection need."""
     return isinstance(loss, BuiltIn) or callable(getattr(loss, "value", None))

@@ -88,7 +88,7 @@ class BagDisplay(Display):
         estimator : GBFSClassifier, GBFSRegressor, GBFSClassifierCV or GBFSRegressorCV
             Fitted with ``costs=Bags(...)``, or a sum with Bags in it.
         max_bags : int, default=30
-            So many rows at most: those owned first, in order of purchase.
+            Maximum number of rows: owned bags first, in order of purchase.
         ax : matplotlib Axes or None, default=None
             Where to draw; None: a new figure, as high as the rows need.
 
@@ -191,7 +191,7 @@ class BagDisplay(Display):
         return ax.pcolormesh(*lines, np.where(np.isnan(cells), np.nan, np.fmax(cells, low)), **looks)
 
     def _write_prices(self, ax: Any, wide: int) -> None:
-        """Beside each row how many features there is no room for, and the price."""
+        """Write how many features are not shown, and the price, beside each row."""
         looks = {"va": "center", "fontsize": SMALL, "annotation_clip": False, "textcoords": "offset points"}
         more = [f"+{len(g) - wide}" if len(g) > wide else "" for g in self.gains]
         beside = 6 + 0.7 * SMALL * max(map(len, more))

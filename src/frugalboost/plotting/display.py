@@ -1,4 +1,4 @@
-"""What all figures share: where they are drawn, colours, names, labels and how text is kept apart."""
+"""What all figures share: axes, colours, names, labels, and placing text without overlaps."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Display:
     figure_: Any
 
     def _begin(self, ax: Any, width: float = 6.0, height: float = 4.0) -> Any:
-        """Axes to draw on: those given, or a figure of one's own."""
+        """Axes to draw on: those given, or those of a new figure."""
         if ax is None:
             ax = pyplot().subplots(figsize=(width, height), layout="constrained")[1]
         if not ax.has_data():
@@ -48,7 +48,7 @@ class Display:
 
 
 def pyplot() -> Any:
-    """matplotlib, or a sentence that says how to get it."""
+    """matplotlib, or an error that says how to install it."""
     try:
         import matplotlib.pyplot as plt
     except ImportError:
@@ -118,14 +118,14 @@ def shown_names(names: Sequence[str]) -> list[str]:
     for name, short in cut.items():
         alike.setdefault(short, []).append(name)
     for group in (names for names in alike.values() if len(names) > 1):
-        # What sets them apart was cut away: show them from there on.
+        # The part in which they differ was cut away: show them from there on.
         begin = next((i for i, letters in enumerate(zip(*group, strict=False)) if len(set(letters)) > 1), half)
-        cut |= {n: f"{n[:8]}…{ended(n[begin:], MOST_LETTERS - 9)}" for n in group}
+        cut |= {n: f"{n[:8]}…{truncated(n[begin:], MOST_LETTERS - 9)}" for n in group}
     return [cut[name].replace("$", r"\$") for name in whole]
 
 
-def ended(text: str, most: int) -> str:
-    """A text cut to so many letters."""
+def truncated(text: str, most: int) -> str:
+    """A text cut to at most this number of letters."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
@@ -135,14 +135,14 @@ def in_unit(unit: str | None) -> str:
 
 
 def x_label_of(x: str, unit: str | None) -> str:
-    """Label of an axis of features or prices."""
-    return "number of features" if x == "n_features" else f"price paid{in_unit(unit)}"
+    """Label of an axis of features or costs."""
+    return "number of features" if x == "n_features" else f"cost{in_unit(unit)}"
 
 
 def amount_of(x: str, value: float, unit: str | None) -> str:
-    """A number of features, or a price, in words."""
+    """A number of features, or a cost, in words."""
     if x == "price":
-        return f"price {value:.3g}{' ' + unit if unit else ''}"
+        return f"cost {value:.3g}{' ' + unit if unit else ''}"
     return f"{value:.3g} feature{'' if value == 1 else 's'}"
 
 
@@ -186,7 +186,7 @@ def edges_of(columns: Floats, scale: str) -> Floats:
     places = np.log(positive_mus(columns)) if scale == "log" else columns
     half = np.diff(places) / 2
     if not len(half):
-        half = np.array([-1.0 if scale == "log" else 0.5])  # a single column: as wide as looks well
+        half = np.array([-1.0 if scale == "log" else 0.5])  # a single column
     edges: Floats = np.concatenate(
         [places[:1] - half[0], places[:-1] + half[: len(places) - 1], places[-1:] + half[-1]]
     )
@@ -239,7 +239,7 @@ def write_at_ends(ax: Any, x: float, ends: Floats, names: Sequence[str], lines: 
 
 
 def write_beside(ax: Any, x: Floats, low: Floats, high: Floats, names: Sequence[str], order: Sequence[int]) -> None:
-    """Write names beside the tops of columns, the first in ``order`` first; one that finds no room is left out."""
+    """Write names beside the tops of columns, the first in ``order`` first; a name without room is left out."""
     ax.figure.draw_without_rendering()  # places in the picture are known only then
     pixel = ax.figure.dpi / 72
     points = ax.transData.transform(np.column_stack([x, high]))

@@ -93,7 +93,7 @@ class EntryDisplay(Display):
         x : {"mu", "n_features"} or None, default=None
             What lies along the axis; None: what varies along the path.
         max_features : int, default=30
-            So many rows at most: the features that enter first.
+            Maximum number of rows: the features that enter first.
         ax : matplotlib Axes or None, default=None
             Where to draw; None: a new figure, as high as the rows need.
 
@@ -141,7 +141,7 @@ class EntryDisplay(Display):
         estimator : GBFSClassifier, GBFSRegressor, GBFSClassifierCV or GBFSRegressorCV
             Fitted. Of one with cross-validation the last fit, on all rows, is drawn.
         max_features : int, default=30
-            So many rows at most: the features that were bought first.
+            Maximum number of rows: the features that were bought first.
         ax : matplotlib Axes or None, default=None
             Where to draw; None: a new figure, as high as the rows need.
 
@@ -228,6 +228,3 @@ class EntryDisplay(Display):
             ax.set_xticks(range(0, len(self.columns), step), [f"{c:g}" for c in self.columns[::step]])
             ax.tick_params(axis="x", length=0)
         ax.set_xlim(edges[0], edges[-1])
-
-
-# ------------------------------------------------------------------------------------------ gains and prices

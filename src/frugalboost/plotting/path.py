@@ -1,4 +1,4 @@
-"""Error or loss against the number or the price of features."""
+"""Error or loss against the number or the cost of features."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Mark(NamedTuple):
 
 
 class SelectionPathDisplay(Display):
-    """Score or loss against the number or the price of features.
+    """Score or loss against the number or the cost of features.
 
     Make it with :meth:`from_path` or :meth:`from_estimator`.
 
@@ -115,7 +115,7 @@ class SelectionPathDisplay(Display):
         path : SelectionPath
             Made by :func:`~frugalboost.gbfs_path`.
         x : {"n_features", "price"}, default="n_features"
-            What lies along the axis.
+            What lies along the axis; "price" is the total cost.
         y : {"validation_score", "validation_loss", "train_score", "train_loss"} or None, default=None
             None: the score on validation rows, where there are any, else on training rows.
         ax : matplotlib Axes or None, default=None
@@ -243,14 +243,14 @@ class SelectionPathDisplay(Display):
         if self.whole_x:
             whole_numbers(ax.xaxis)
         if ax.get_legend_handles_labels()[1]:
-            # Scores rise to the right; what matplotlib takes for the best place may lie upon bars.
+            # Scores rise to the right; matplotlib's best place may overlap error bars.
             scores = any(line.error is not None for line in self.lines)
             ax.legend(frameon=False, fontsize=SMALL, loc="lower right" if scores else "best")
         return self
 
 
 def _cross_validated(search: Any, x: str, y: str | None, name: str | None) -> dict[str, Any]:
-    """What is drawn of a choice by cross-validation."""
+    """What is drawn for a choice by cross-validation."""
     y = y or "validation_score"
     check_option("x", x, ["n_features", "price"])
     check_option("y", y, ["validation_score", "validation_loss"])
@@ -279,7 +279,7 @@ def _cross_validated(search: Any, x: str, y: str | None, name: str | None) -> di
 
 
 def _by_grid(candidates: Sequence[dict[str, Any]]) -> list[tuple[str, list[int]]]:
-    """Candidates of each line, and what sets the line apart: depth and iterations, where several were tried."""
+    """Candidates of each line, and its label: depth and iterations, if several were tried."""
     groups: dict[tuple[Any, Any], list[int]] = {}
     for i, candidate in enumerate(candidates):
         groups.setdefault((candidate["max_depth"], candidate.get("max_iter")), []).append(i)
@@ -294,7 +294,7 @@ def _by_grid(candidates: Sequence[dict[str, Any]]) -> list[tuple[str, list[int]]
 
 
 def _iterations(estimator: Any, x: str, y: str | None, name: str | None) -> dict[str, Any]:
-    """What is drawn of one fit: its losses after each iteration."""
+    """What is drawn for one fit: its losses after each iteration."""
     columns = {"n_features": "n_features", "price": "price_paid", "iteration": "iteration"}
     rows = {"train_loss": "training rows", "validation_loss": "validation rows"}  # the latter on top
     check_option("x", x, list(columns))
@@ -317,6 +317,3 @@ def _iterations(estimator: Any, x: str, y: str | None, name: str | None) -> dict
         "marks": [Mark(along[best], lines[-1].y[best], f"the model: {number}")],
         "whole_x": x != "price",
     }
-
-
-# ------------------------------------------------------------------------------------------ what enters where

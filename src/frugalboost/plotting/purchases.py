@@ -42,7 +42,7 @@ class PurchaseDisplay(Display):
     total_gain : array-like of shape (n_bought,)
         Raw gain of all its splits.
     mu : float or None, default=None
-        What a price of 1 had to gain; None: gains did not have to meet prices.
+        The gain that a price of 1 requires; None: gains did not have to exceed prices.
     unit : str or None, default=None
         What a price of 1 is.
 
@@ -109,7 +109,7 @@ class PurchaseDisplay(Display):
         """
         fitted = fitted_model(cls, estimator)
         model, order = fitted._model, fitted.selected_features_
-        # A model that was fitted again on chosen features, or whose prices only steer, did not have to gain its prices.
+        # The gains of a refitted model, or with stop="never", did not have to exceed prices.
         refitted = fitted.selling_ is not None or (fitted.refit_scores_ or {}).get("kept") == "refit"
         free = refitted or fitted.stop == "never"
         names, bought = feature_names(fitted), len(order)
@@ -208,7 +208,7 @@ class PurchaseDisplay(Display):
             ax.set_xlim(-0.06 * top, 1.12 * top)
 
     def _draw_mu(self, ax: Any, along: Floats, mu: float, by_price: bool) -> None:
-        """What had to be gained: a line over all prices, or one, or a dash at each purchase."""
+        """The gain that was required: a line over all prices, or one, or a dash at each purchase."""
         looks = {"color": COLOURS[1], "label": "mu * price, to be exceeded"}
         if by_price:
             low, high = ax.get_xlim()
@@ -223,6 +223,3 @@ class PurchaseDisplay(Display):
         low, high = ax.get_ylim()
         needed = mu * self.price[paid]
         ax.set_ylim(min(low, needed.min(initial=low) / 2), max(high, needed.max(initial=high) * 1.5))
-
-
-# ------------------------------------------------------------------------------------------------------ bags

@@ -166,7 +166,7 @@ class StabilityPathDisplay(Display):
         ax = self._begin(ax, 6.4, 4.2)
         falling_mu(ax, self.mus)
         along = positive_mus(self.mus)
-        # What counts is a purchase at any mu: it has a place of its own at the right.
+        # Stability is about purchases at any mu: they are drawn at the right.
         end = along[-1] * (along[-1] / along[0]) ** 0.07 if len(along) > 1 else along[0] / 3
         self._draw_others(ax, along, end)
         if not self.frequency.any():
@@ -192,17 +192,14 @@ class StabilityPathDisplay(Display):
         return self
 
     def _draw_others(self, ax: Any, along: Floats, end: float) -> None:
-        """Features that are not stable, as far as they were bought at all."""
+        """Features that were bought on some halves, but are not stable."""
         from matplotlib.collections import LineCollection
 
         others = np.flatnonzero(~self.stable & (self.frequency > 0))
-        if not len(others):  # an empty collection upsets the layout
+        if not len(others):  # an empty collection breaks the layout
             return
         lines = [np.column_stack([along, self.frequencies[:, j]]) for j in others]
         looks: dict[str, Any] = {"colors": GREY, "linewidths": 0.7, "alpha": 0.7, "zorder": 1}
         ax.add_collection(LineCollection(lines, label="not stable", **looks))
         dots: dict[str, Any] = {"color": GREY, "markersize": 2.5, "zorder": 1, "clip_on": False}
         ax.plot(np.full(len(others), end), self.frequency[others], "o", **dots)
-
-
-# --------------------------------------------------------------------------------------------------- helpers

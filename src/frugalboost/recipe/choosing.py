@@ -1,4 +1,4 @@
-"""The work of one run: cross-validate the path, choose a model, look at what each feature brings."""
+"""The work of one run: cross-validate the path, choose a model, measure what each feature contributes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from frugalboost.selection.splits import chosen_index
 from frugalboost.tables.sample import Sample
 
 HELD_OUT = 0.2
-USUAL_SAMPLE, SMALLEST_SAMPLE = 50_000, 10_000  # rows times trees of an iteration; but so many rows in any case
+USUAL_SAMPLE, SMALLEST_SAMPLE = 50_000, 10_000  # rows times trees per iteration; and the least number of rows
 USUAL_LEAF, LEAVES = 20, 50  # rows in a leaf: 20, on small tables a fiftieth of the rows
 USUAL_DEPTH, DEPTHS_TRIED = 4, (1, 2, 4)  # with more columns than rows, splits of few rows find columns by chance
 
@@ -54,7 +54,7 @@ class Settings:
     def check(self) -> None:
         """Raise Problem for settings that are out of bounds or don't go together."""
         if self.k is not None and self.mu is not None:
-            raise Problem(Option("k"), " and ", Option("mu"), " can't both be followed: give one of them.")
+            raise Problem(Option("k"), " and ", Option("mu"), " can't be used together: give one of them.")
         for name, lowest in LOWEST.items():
             check_number(name, getattr(self, name), lowest)
         if self.seed > LARGEST_SEED:
@@ -62,7 +62,7 @@ class Settings:
         check_word("rule", self.rule, Rule)
 
 
-LOWEST: dict[str, int | float] = {  # whole numbers are wanted where the bound is one
+LOWEST: dict[str, int | float] = {  # an int bound: the setting must be a whole number
     "k": 1,
     "mu": 0.0,
     "budget": 0.0,
@@ -79,7 +79,7 @@ LOWEST: dict[str, int | float] = {  # whole numbers are wanted where the bound i
 
 
 def check_number(name: str, value: Any, lowest: int | float) -> None:
-    """Raise Problem for a setting that is no such number; None means that it is not set."""
+    """Raise Problem for a setting that is not such a number; None means that it is not set."""
     if value is None and name not in ("trees", "learning_rate", "splits", "points", "seed"):
         return
     whole = isinstance(lowest, int)
@@ -92,7 +92,7 @@ def check_number(name: str, value: Any, lowest: int | float) -> None:
 
 
 def check_word(name: str, value: Any, known: type[StrEnum]) -> None:
-    """Raise Problem for a setting that is none of the words it may be."""
+    """Raise Problem for a setting that is not one of the known words."""
     words = [word.value for word in known]
     if value not in words:
         raise Problem(Option(name), f" must be one of {', '.join(map(repr, words))}, not {value!r}.")
@@ -104,7 +104,7 @@ def choose(rows: Sample, task: Task, settings: Settings, costs: Cost | None, tes
     Parameters
     ----------
     rows, test : Sample
-        Sample to choose by, and rows to judge by besides.
+        The rows to choose with, and test rows.
     task : Task
         Classes or numbers.
     settings : Settings
@@ -115,7 +115,7 @@ def choose(rows: Sample, task: Task, settings: Settings, costs: Cost | None, tes
     Returns
     -------
     Findings
-        The path, the choice and what each feature brings.
+        The path, the choice and what each feature contributes.
     """
     all_rows, rows = rows, sampled(rows, task, settings)
     template = template_of(len(rows.y), task, settings, costs)
@@ -137,7 +137,7 @@ def choose(rows: Sample, task: Task, settings: Settings, costs: Cost | None, tes
 
 
 def sample_size(y: Any, task: Task, settings: Settings) -> int:
-    """How many rows to choose by."""
+    """How many rows are used to choose."""
     if settings.sample is not None:
         return settings.sample or len(y)
     outputs = len(np.unique(y)) if task.is_classification else 1
@@ -145,13 +145,13 @@ def sample_size(y: Any, task: Task, settings: Settings) -> int:
 
 
 def sampled(rows: Sample, task: Task, settings: Settings) -> Sample:
-    """Some of the rows, classes in their shares; all of them where they are not too many."""
+    """A stratified sample of the rows; all of them if there are not too many."""
     n, wanted = len(rows.y), sample_size(rows.y, task, settings)
     if wanted >= n:
         return rows
     classes = rows.y if task.is_classification and stratifiable(rows.y, wanted / n) else None
     taken, _ = train_test_split(np.arange(n), train_size=wanted, stratify=classes, random_state=settings.seed)
-    return rows.at(np.sort(taken))
+    return rows.take(np.sort(taken))
 
 
 def fitted_on_all(choice: Choice, rows: Sample, settings: Settings) -> Choice:
@@ -177,7 +177,7 @@ def template_of(n_rows: int, task: Task, settings: Settings, costs: Cost | None)
 
 
 def trees_tried(most: int) -> list[int]:
-    """Numbers of trees among which the path chooses; they cost no further fits."""
+    """Numbers of trees among which the path chooses; they need no further fits."""
     return sorted({max(1, most * share // 100) for share in (10, 20, 40, 100)})
 
 
@@ -188,7 +188,7 @@ def depths_tried(shape: tuple[int, int], asked: int | None) -> Sequence[int] | N
 
 
 def search_of(template: GBFSBase, y: Any, task: Task, settings: Settings, **what: Any) -> GBFSCVBase:
-    """A search over random splits; stratified where every class has enough rows for it."""
+    """A search over random splits, stratified if every class has enough rows."""
     kind = GBFSClassifierCV if task.is_classification else GBFSRegressorCV
     splitter = ShuffleSplit
     if task.is_classification and stratifiable(y, 1 - HELD_OUT):
@@ -207,10 +207,10 @@ def search_of(template: GBFSBase, y: Any, task: Task, settings: Settings, **what
 
 
 def retry_with_paired_rule(search: GBFSCVBase, rows: Sample) -> None:
-    """Where "1se" buys nothing since splits differ much: judge by differences, split by split."""
+    """If "1se" buys nothing because splits differ much, compare models split by split."""
     results = search.cv_results_
     if results["mean_n_features"][chosen_index(results, Rule.PAIRED.value)]:
-        search._settle_by(Rule.PAIRED.value, rows.X, rows.y, rows.weights)
+        search._choose_by(Rule.PAIRED.value, rows.X, rows.y, rows.weights)
 
 
 def stratifiable(y: Any, share: float) -> bool:
@@ -220,7 +220,7 @@ def stratifiable(y: Any, share: float) -> bool:
 
 
 def choose_k(search: GBFSCVBase, rows: Sample, k: int) -> Choice:
-    """Exactly so many features: buy many, sell the weakest back."""
+    """Exactly k features: buy many, sell the weakest back."""
     own = selling(search, rows, k)
     model = own.estimator_
     costs = model._costs()
@@ -228,19 +228,19 @@ def choose_k(search: GBFSCVBase, rows: Sample, k: int) -> Choice:
     asked = f"{k} {counted}{' was' if k == 1 else 's were'} asked for"
     found = costs.count(model.selected_features_)
     if found < k:
-        return choice_of(own, f"{asked}, but only {found} gain anything, or can be had at these prices.")
+        return choice_of(own, f"{asked}, but only {found} gain anything and can be bought at these prices.")
     return choice_of(own, f"Exactly {asked}; more were bought, and the weakest sold back.")
 
 
 def selling(search: GBFSCVBase, rows: Sample, k: int) -> GBFSCVBase:
-    """Cross-validated: so many features (bags), with the trees that did best on the path."""
+    """A cross-validated search for k features (bags), with the number and depth of trees that did best on the path."""
     best = search.cv_results_["params"][int(np.nanargmax(search.cv_results_["mean_test_score"]))]
     trees = {"estimator__max_iter": best["max_iter"], "estimator__max_depth": best["max_depth"]}
     return refitted(search, rows, n_features_to_select=k, mus=None, max_iters=None, max_depths=None, **trees)
 
 
 def sold_back(search: GBFSCVBase, rows: Sample) -> Choice | None:
-    """As many features as the rule chose, by buying more and selling the weakest back, if these do better."""
+    """The number of features that the rule chose, by buying more and selling the weakest, if these do better."""
     model = search.estimator_
     costs = model._costs()
     number = costs.count(model.selected_features_)
@@ -255,14 +255,14 @@ def sold_back(search: GBFSCVBase, rows: Sample) -> Choice | None:
     counted = "features" if costs.bags is None else "bags"
     why = (
         f"The rule chose {number} {counted} on the path, with a mean {measure.title} of {measure.shown(first.score)} "
-        f"over {search.n_splits_} splits. Those that are left when more are bought and the weakest sold back do "
-        f"better: {measure.shown(own.best_score_)}."
+        f"over {search.n_splits_} splits. Buying more and selling the weakest back finds better "
+        f"ones: {measure.shown(own.best_score_)}."
     )
     return choice_of(own, why)
 
 
 def choose_mu(search: GBFSCVBase, rows: Sample, mu: float) -> Choice:
-    """The mu that was asked for, with the trees that suit it."""
+    """The given mu, with the best number of trees for it."""
     found = choice_of(refitted(search, rows, mus=[mu]), f"mu = {mu:g} was asked for.")
     return replace(found, mu_given=True)
 
@@ -275,7 +275,7 @@ def refitted(search: GBFSCVBase, rows: Sample, **changes: Any) -> GBFSCVBase:
 
 
 def choice_of(search: GBFSCVBase, why: str) -> Choice:
-    """What a search found that had one thing to try."""
+    """The result of a search with a single candidate."""
     results, at = search.cv_results_, search.best_index_
     score, spread = float(results["mean_test_score"][at]), float(results["se_test_score"][at])
     return Choice(search.estimator_, score, spread, None, why)

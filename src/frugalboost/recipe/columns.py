@@ -1,4 +1,4 @@
-"""From a table as it was read to features, target, weights and ids; what can't be used is left out and told."""
+"""From a table as it was read to features, target, weights and ids; notices name columns that are left out."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frugalboost.recipe.files import LIBSVM_TARGET, Loaded
+from frugalboost.recipe.files import LIBSVM_TARGET, LoadedTable
 from frugalboost.recipe.options import SILENT, Messages, Option
 from frugalboost.recipe.problems import Problem, listed, unknown
 from frugalboost.report.facts import Notice, NoticeKind, counts_rows
 
 MOST_LEVELS = 1_000  # of a column of texts; with more, and most of them rare, it is free text or an id
-RARE = 0.5  # levels per row from which on a column of texts is no category
+RARE = 0.5  # levels per row above which a column of texts is not a category
 
 
 @dataclass(frozen=True)
 class Columns:
-    """What a table is made of."""
+    """The parts of a table."""
 
     X: Any  # pandas.DataFrame or sparse matrix
     y: NDArray[Any]
@@ -34,24 +34,24 @@ class Columns:
 
 @dataclass(frozen=True)
 class Roles:
-    """Which columns are no features."""
+    """Which columns are not features."""
 
     target: str | None
     weight: str | None = None
     ids: Sequence[str] = ()
 
-    def check(self, loaded: Loaded) -> None:
-        """Raise Problem for a column that is not there, or has two roles."""
+    def check(self, loaded: LoadedTable) -> None:
+        """Raise Problem for a column that does not exist, or has two roles."""
         roles = [n for n in (self.target, self.weight, *self.ids) if n is not None]
         for name in roles:
             if name not in loaded.names:
                 raise unknown("column", name, loaded.names, loaded.source)
         twice = next((n for i, n in enumerate(roles) if n in roles[:i]), None)
         if twice is not None:
-            raise Problem(f"Column {twice!r} can't be two of target, weight and id.")
+            raise Problem(f"Column {twice!r} has two roles. Use it as one of target, weight and id.")
 
 
-def divided(loaded: Loaded, roles: Roles, messages: Messages = SILENT) -> Columns:
+def split_columns(loaded: LoadedTable, roles: Roles, messages: Messages = SILENT) -> Columns:
     """Cut a table into its parts, for a fit.
 
     Parameters
@@ -59,7 +59,7 @@ def divided(loaded: Loaded, roles: Roles, messages: Messages = SILENT) -> Column
     loaded : Loaded
         As it was read.
     roles : Roles
-        Which columns are no features.
+        Which columns are not features.
     messages : Messages, default=SILENT
         How options are spelled in notices.
 
@@ -75,7 +75,7 @@ def divided(loaded: Loaded, roles: Roles, messages: Messages = SILENT) -> Column
         return Columns(loaded.columns, loaded.target, None, loaded.names, remarks)
     if roles.target is None:
         there = f"There are {listed(loaded.names)}."
-        raise Problem(Option("target"), f" is missing: which column is to be predicted? {there}")
+        raise Problem(Option("target"), f" is missing: name the column to predict. {there}")
     roles.check(loaded)
     table, dropped = with_target(loaded, roles.target)
     y = target_values(table.column(roles.target))
@@ -88,8 +88,8 @@ def divided(loaded: Loaded, roles: Roles, messages: Messages = SILENT) -> Column
     return Columns(X, y, weights, list(X.columns), [*remarks, *notices], dropped)
 
 
-def with_target(loaded: Loaded, target: str) -> tuple[Any, int]:
-    """Only rows that have a target, and how many have none."""
+def with_target(loaded: LoadedTable, target: str) -> tuple[Any, int]:
+    """The rows that have a target, and how many do not."""
     column = loaded.columns.column(target)
     known = column.is_valid() if column.null_count else None
     if known is None:
@@ -128,7 +128,7 @@ def weights_of(table: Any, name: str) -> NDArray[np.float64]:
     except (TypeError, ValueError):
         raise Problem(f"The column of weights {name!r} does not hold numbers.") from None
     if column.null_count or not (weights >= 0).all() or not np.isfinite(weights).all() or not weights.sum() > 0:
-        raise Problem(f"Weights must be zero or positive, not all zero, and none missing; see column {name!r}.")
+        raise Problem(f"Weights must be zero or positive, not all zero, and not missing; see column {name!r}.")
     return weights
 
 
@@ -140,7 +140,7 @@ def features(table: Any, names: Sequence[str], unnamed: Set[str] = frozenset()) 
     for name in names:
         column = usable(table.column(name))
         if not isinstance(column, Unusable) and name in unnamed and counts_rows(column.to_numpy()):
-            text = "it has no name and only counts the rows, as the index that pandas writes."
+            text = "it has no name and only numbers the rows, like the index that pandas writes."
             column = Unusable(Reason.ROW_NUMBERS, text)
         if isinstance(column, Unusable):
             notices.append(Notice(NoticeKind.LEFT_OUT, f"{name!r} was left out: {column.text}"))
@@ -149,7 +149,7 @@ def features(table: Any, names: Sequence[str], unnamed: Set[str] = frozenset()) 
             if had_infinity(table.column(name)):
                 notices.append(Notice(NoticeKind.INFINITY, f"Infinite values of {name!r} count as missing."))
     if not kept:
-        raise Problem("No column is left that could be a feature.")
+        raise Problem("No column can be used as a feature.")
     frame = pyarrow.table(kept).to_pandas(split_blocks=True)
     return frame, notices
 
@@ -182,7 +182,7 @@ def usable(column: Any) -> Any:
     if types.is_null(kind):
         return Unusable(Reason.EMPTY, "every value is missing.")
     if types.is_temporal(kind) or (types.is_dictionary(kind) and types.is_temporal(kind.value_type)):
-        text = "it holds dates or times. Make numbers of them that mean something, such as days since an event."
+        text = "it holds dates or times. Turn them into numbers that mean something, such as days since an event."
         return Unusable(Reason.DATES, text)
     if types.is_boolean(kind):
         return column.cast(pyarrow.int8()).cast(pyarrow.float64())
@@ -226,7 +226,7 @@ def is_text(kind: Any) -> bool:
 
 
 def looks_like_numbers(column: Any) -> bool:
-    """Whether texts are numbers but for what people add to them: 12,345 or 15 % or $ 7."""
+    """Whether texts are numbers with separators or units: 12,345 or 15 % or $ 7."""
     found = [v for v in column.slice(0, 200).cast("string").to_pylist() if v is not None]
     return bool(found) and all(re.fullmatch(r"[^\w]?\s*-?\d[\d.,']*\s*[^\w]?", v) for v in found)
 
@@ -266,7 +266,7 @@ def kinds_of_frame(frame: Any) -> Kinds:
     return {str(n): None if own is None else own.tolist() for n, own in levels.items()}
 
 
-def as_fitted(loaded: Loaded, kinds: Kinds) -> Any:
+def as_fitted(loaded: LoadedTable, kinds: Kinds) -> Any:
     """The columns of another table as they were in fit.
 
     Parameters

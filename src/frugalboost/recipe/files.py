@@ -22,23 +22,23 @@ from frugalboost.tables.frames import as_frame
 from frugalboost.tables.sources import ArrowBatches, _dataset
 
 LIBSVM_TARGET = "label"
-STANDARD_INPUT = "standard input"  # how it is called in sentences
+STANDARD_INPUT = "standard input"  # its name in messages
 NULLS = ["", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "#N/A", "?", "-nan", "<NA>"]
 BLOCK = 64 * 2**20  # bytes; a row must fit into one
 DELIMITERS = (",", ";", "\t", "|")
-PACKED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
+COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 
 
 @dataclass(frozen=True)
-class Loaded:
+class LoadedTable:
     """A table as it was read."""
 
-    source: str  # how it is called in sentences
+    source: str  # its name in messages
     names: list[str]
     columns: Any  # pyarrow.Table, or a sparse matrix
     target: Any = None  # of LIBSVM files, which bring their own
     remarks: list[str | Sentence] = field(default_factory=list)
-    unnamed: frozenset[str] = frozenset()  # names that were made up, since the table has none there
+    unnamed: frozenset[str] = frozenset()  # names that were made up for columns without one
     origin: str | None = None  # where it came from, for a report; None: ``source`` says it
 
     @property
@@ -53,7 +53,7 @@ class Loaded:
 
 
 class FileKind(Enum):
-    """What is in a file."""
+    """The kind of a file."""
 
     COMMAS = ","
     TABS = "\t"
@@ -86,8 +86,8 @@ def load_table(
     header: bool = True,
     only: Sequence[str] | None = None,
     texts: Sequence[str] = (),
-    like: Loaded | None = None,
-) -> Loaded:
+    like: LoadedTable | None = None,
+) -> LoadedTable:
     r"""Read a table.
 
     Parameters
@@ -97,15 +97,15 @@ def load_table(
         ending says what is in it: .csv, .tsv, .txt, .parquet, .feather, .arrow, .svm or .libsvm; .gz may follow.
         Or a data frame of pandas, polars, Arrow, or whatever narwhals knows.
     what : str, default="table"
-        How a data frame is called in sentences.
+        The name of a data frame in messages.
     header : bool, default=True
         Whether the first line of a CSV file holds names.
     only : sequence of str or None, default=None
-        Columns that are wanted; all of them must be there.
+        Columns to read; all of them must exist.
     texts : sequence of str, default=()
-        Columns of a CSV file that hold texts, whatever they look like: "007" is no number then.
+        Columns of a CSV file that hold texts even if they look like numbers: "007" stays a text.
     like : Loaded or None, default=None
-        A LIBSVM file whose columns this one should have; those that no row of this one mentions are zero.
+        A LIBSVM file whose columns this one should have; columns that it does not mention are zero.
 
     Returns
     -------
@@ -122,7 +122,7 @@ def load_table(
     >>> load_table(path).names
     ['age', 'sex']
     """
-    if not is_place(place):
+    if not is_path(place):
         return from_frame(place, what, only)
     place = fspath(place)
     if place == "-":
@@ -132,15 +132,15 @@ def load_table(
         return read_libsvm(existing_file(place), None if like is None else like.names)
     if kind in (FileKind.COMMAS, FileKind.TABS):
         dialect = Dialect(kind.value, header, tuple(texts))
-        return read_text(unpacked(existing_file(place)), Path(place).name, dialect, only)
+        return read_text(decompressed(existing_file(place)), Path(place).name, dialect, only)
     read = read_parquet if kind is FileKind.PARQUET else read_feather
     return read(place, only)
 
 
 def kind_of(place: str) -> FileKind:
-    """What is in a file, by its ending."""
+    """The kind of a file, by its ending."""
     name = place.lower()
-    for ending in PACKED:
+    for ending in COMPRESSED:
         name = name.removesuffix(ending)
     if Path(place).is_dir():
         return FileKind.PARQUET
@@ -148,45 +148,45 @@ def kind_of(place: str) -> FileKind:
     if suffix not in ENDINGS:
         if not glob.glob(place):
             existing_file(place)
-        raise Problem(f"{place!r} has no ending that says what it is. Known are {', '.join(ENDINGS)} (also .gz).")
+        raise Problem(f"{place!r} has no known ending. Known endings are {', '.join(ENDINGS)} (also .gz).")
     return ENDINGS[suffix]
 
 
-def is_place(table: Any) -> bool:
-    """Whether a table is given by the place of its file."""
+def is_path(table: Any) -> bool:
+    """Whether a table is given as a path."""
     return isinstance(table, str | PathLike)
 
 
 def is_libsvm(table: Any) -> bool:
     """Whether a table is a LIBSVM file."""
-    return is_place(table) and fspath(table) != "-" and kind_of(fspath(table)) is FileKind.LIBSVM
+    return is_path(table) and fspath(table) != "-" and kind_of(fspath(table)) is FileKind.LIBSVM
 
 
 def existing_file(place: str) -> Path:
-    """A file that is there."""
+    """The path of a file; Problem if it does not exist."""
     path = Path(place).expanduser()
     if path.is_file():
         return path
     folder = path.parent
     if path.exists():
-        raise Problem(f"{place!r} is {'a folder' if path.is_dir() else 'no file'}; a file is needed here.")
+        raise Problem(f"{place!r} is {'a folder' if path.is_dir() else 'not a file'}; a file is needed here.")
     if folder.is_dir():
         try:
             names = sorted(p.name for p in folder.iterdir())
         except OSError:
             names = []  # it may not be listed
         raise unknown("file", path.name, names, f"the folder {str(folder)!r}")
-    raise Problem(f"There is no file {place!r}: the folder {str(folder)!r} is not there either.")
+    raise Problem(f"There is no file {place!r}, and no folder {str(folder)!r}.")
 
 
-def unpacked(path: Path) -> bytes:
+def decompressed(path: Path) -> bytes:
     """The bytes of a file that may be compressed."""
     pyarrow = arrow()
     try:
-        if path.suffix.lower() not in PACKED:
+        if path.suffix.lower() not in COMPRESSED:
             return path.read_bytes()
         # Opened here, since Arrow takes no names that are not UTF-8.
-        with path.open("rb") as file, pyarrow.CompressedInputStream(file, PACKED[path.suffix.lower()]) as stream:
+        with path.open("rb") as file, pyarrow.CompressedInputStream(file, COMPRESSED[path.suffix.lower()]) as stream:
             content: bytes = stream.read()
             return content
     except (OSError, pyarrow.ArrowException) as error:
@@ -194,7 +194,7 @@ def unpacked(path: Path) -> bytes:
 
 
 def arrow() -> Any:
-    """pyarrow, or a sentence that says how to get it."""
+    """pyarrow, or an error that says how to install it."""
     try:
         import pyarrow
     except ImportError:
@@ -203,7 +203,7 @@ def arrow() -> Any:
 
 
 def reason_of(error: BaseException) -> str:
-    """The same, without the number and the name that errors of the system bring."""
+    """What an error says, without the number and the path of system errors."""
     known = isinstance(error, OSError) and error.strerror
     return f"{known}." if known else first_line(error)
 
@@ -226,8 +226,8 @@ class Dialect:
     point: str = "."
 
 
-def read_text(content: bytes, source: str, dialect: Dialect, only: Sequence[str] | None) -> Loaded:
-    """CSV in any of its dialects; which one, is seen from the first lines."""
+def read_text(content: bytes, source: str, dialect: Dialect, only: Sequence[str] | None) -> LoadedTable:
+    """CSV in any dialect, guessed from the first lines."""
     content, remarks = in_utf8(content, source)
     first = content.split(b"\n", 1)[0].decode("utf-8")
     dialect = replace(dialect, delimiter=find_delimiter(first, dialect.delimiter))
@@ -241,20 +241,20 @@ def read_text(content: bytes, source: str, dialect: Dialect, only: Sequence[str]
     else:
         names = [f"column {i + 1}" for i in range(len(names))]
     if dialect.header and all(re.fullmatch(r"\s*[-+]?[\d.]+([eE][-+]?\d+)?\s*", n) for n in names):
-        words = f"The first line of {source} holds only numbers and was taken for names: is "
+        words = f"The first line of {source} holds only numbers and was read as names. Is "
         remarks.append(Sentence(words, Option("header", False), " missing?"))
-    loaded = Loaded(source, names, table.rename_columns(names), remarks=remarks, unnamed=unnamed)
-    return loaded if only is None else chosen(loaded, only)
+    loaded = LoadedTable(source, names, table.rename_columns(names), remarks=remarks, unnamed=unnamed)
+    return loaded if only is None else with_columns(loaded, only)
 
 
 def in_utf8(content: bytes, source: str) -> tuple[bytes, list[str | Sentence]]:
-    """The content without marks and comments at its beginning, in UTF-8, and what was done to it."""
+    """The content in UTF-8, without byte order mark and leading comments, and remarks about changes."""
     remarks: list[str | Sentence] = []
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         try:
             content = content.decode("utf-16").encode("utf-8")
         except UnicodeDecodeError:
-            raise Problem(f"{source} begins as UTF-16, but is not, or is cut short. Save it as UTF-8.") from None
+            raise Problem(f"{source} begins like UTF-16, but is not, or is incomplete. Save it as UTF-8.") from None
     content = content.removeprefix(b"\xef\xbb\xbf")
     try:
         content.decode("utf-8")
@@ -262,7 +262,7 @@ def in_utf8(content: bytes, source: str) -> tuple[bytes, list[str | Sentence]]:
         content = content.decode("latin-1").encode("utf-8")
         remarks.append(f"{source} is not UTF-8; it was read as Latin-1.")
     if content.startswith(b"#"):
-        remarks.append(f"Lines at the beginning of {source} that start with # were taken for comments.")
+        remarks.append(f"Lines at the beginning of {source} that start with # were read as comments.")
     while content.startswith(b"#"):
         content = content.partition(b"\n")[2]
     if not content.strip():
@@ -271,7 +271,7 @@ def in_utf8(content: bytes, source: str) -> tuple[bytes, list[str | Sentence]]:
 
 
 def find_delimiter(line: str, likely: str) -> str:
-    """The one by its ending, unless another cuts the first line into more pieces; quoted ones do not count."""
+    """The usual one for its ending, unless another splits the first line into more pieces, quotes apart."""
     bare = re.sub(r'"[^"]*"', "", line)
     return max((likely, *DELIMITERS), key=lambda d: bare.count(d))
 
@@ -302,7 +302,7 @@ def parsed(content: bytes, source: str, dialect: Dialect) -> Any:
 
 
 def in_memory_of_arrow(content: bytes) -> Any:
-    """A copy that is no object of Python's: a thread of Arrow's may free it while Python ends, which would abort it."""
+    """A copy in Arrow's own memory: a thread of Arrow may free it while Python exits, which would abort the process."""
     buffer = arrow().allocate_buffer(len(content))
     memoryview(buffer).cast("B")[:] = content
     return buffer
@@ -321,7 +321,7 @@ def has_decimal_commas(table: Any, texts: Sequence[str]) -> bool:
 
 
 def checked_names(names: Sequence[str], source: str) -> tuple[list[str], frozenset[str]]:
-    """Names, each of them different, and those that were made up: one that is empty, as of pandas' index, gets one."""
+    """Unique names, and which of them were made up for empty ones, as pandas writes for its index."""
     found = [n.strip() or f"unnamed {i + 1}" for i, n in enumerate(names)]
     twice = next((n for i, n in enumerate(found) if n in found[:i]), None) if len(set(found)) < len(found) else None
     if twice is not None:
@@ -329,7 +329,7 @@ def checked_names(names: Sequence[str], source: str) -> tuple[list[str], frozens
     return found, frozenset(new for new, given in zip(found, names, strict=True) if not given.strip())
 
 
-def chosen(loaded: Loaded, only: Sequence[str]) -> Loaded:
+def with_columns(loaded: LoadedTable, only: Sequence[str]) -> LoadedTable:
     """Only some columns."""
     for name in only:
         if name not in loaded.names:
@@ -340,8 +340,8 @@ def chosen(loaded: Loaded, only: Sequence[str]) -> Loaded:
 # ------------------------------------------------------------------------------------------- data frames
 
 
-def from_frame(table: Any, what: str, only: Sequence[str] | None) -> Loaded:
-    """A data frame of any library. The index of pandas is no column."""
+def from_frame(table: Any, what: str, only: Sequence[str] | None) -> LoadedTable:
+    """A data frame of any library. The index of pandas is not a column."""
     pyarrow = arrow()
     frame = as_frame(table, what)
     if frame is None:
@@ -357,14 +357,14 @@ def from_frame(table: Any, what: str, only: Sequence[str] | None) -> Loaded:
     except (pyarrow.ArrowException, TypeError, ValueError) as error:
         raise Problem(f"{what} can't be read: {first_line(error)} Leave the column out, or change its type.") from None
     names = [str(n) for n in frame.columns]
-    loaded = Loaded(what, names, columns.rename_columns(names), origin=f"data frame ({library})")
-    return loaded if only is None else chosen(loaded, only)
+    loaded = LoadedTable(what, names, columns.rename_columns(names), origin=f"data frame ({library})")
+    return loaded if only is None else with_columns(loaded, only)
 
 
 # ------------------------------------------------------------------------------------------- other kinds
 
 
-def read_parquet(place: str, only: Sequence[str] | None) -> Loaded:
+def read_parquet(place: str, only: Sequence[str] | None) -> LoadedTable:
     """A file, a folder or a pattern."""
     arrow()
     found: Any = place
@@ -375,23 +375,23 @@ def read_parquet(place: str, only: Sequence[str] | None) -> Loaded:
     elif not Path(place).is_dir():
         existing_file(place)
     source = Path(place).name or repr(place)
-    loaded: Loaded = readable(
+    loaded: LoadedTable = read_or_explain(
         source, lambda: columns_of(source, ArrowBatches(_dataset(found), None, None, False), only)
     )
     return loaded
 
 
-def columns_of(source: str, batches: Any, only: Sequence[str] | None) -> Loaded:
+def columns_of(source: str, batches: Any, only: Sequence[str] | None) -> LoadedTable:
     """All columns of files, or some."""
     names = [str(n) for n in batches.names]
     for name in only or ():
         if name not in names:
             raise unknown("column", name, names, source)
     wanted = names if only is None else list(only)
-    return Loaded(source, wanted, batches._dataset.to_table(columns=wanted))
+    return LoadedTable(source, wanted, batches._dataset.to_table(columns=wanted))
 
 
-def read_feather(place: str, only: Sequence[str] | None) -> Loaded:
+def read_feather(place: str, only: Sequence[str] | None) -> LoadedTable:
     """Arrow files and streams."""
     path = existing_file(place)
     pyarrow = arrow()
@@ -404,16 +404,16 @@ def read_feather(place: str, only: Sequence[str] | None) -> Loaded:
                 file.seek(0)
                 return pyarrow.ipc.open_stream(file).read_all()
 
-    table = readable(path.name, read)
+    table = read_or_explain(path.name, read)
     index = [c for c in (table.schema.pandas_metadata or {}).get("index_columns", []) if isinstance(c, str)]
     names, unnamed = checked_names([str(n) for n in table.column_names], path.name)
     table = table.rename_columns(names).drop_columns(index)
-    loaded = Loaded(path.name, [n for n in names if n not in index], table, unnamed=unnamed)
-    return loaded if only is None else chosen(loaded, only)
+    loaded = LoadedTable(path.name, [n for n in names if n not in index], table, unnamed=unnamed)
+    return loaded if only is None else with_columns(loaded, only)
 
 
-def readable(source: str, read: Callable[[], Any]) -> Any:
-    """What was read; what goes wrong in a file is told in one sentence."""
+def read_or_explain(source: str, read: Callable[[], Any]) -> Any:
+    """Read a file; an error becomes one sentence."""
     import pyarrow
 
     try:
@@ -424,11 +424,11 @@ def readable(source: str, read: Callable[[], Any]) -> Any:
         raise Problem(f"{source} can't be read: {reason_of(error)}") from None
 
 
-def read_libsvm(path: Path, known: Sequence[str] | None) -> Loaded:
+def read_libsvm(path: Path, known: Sequence[str] | None) -> LoadedTable:
     """Lines of a label and pairs of column and value; columns are called by their numbers.
 
-    Columns that no row mentions are zero everywhere and left out: a few lines may speak of column 1,000,000,000.
-    ``known``: the columns that there should be.
+    Columns that no row mentions are zero everywhere and left out: a short file may mention column 1,000,000,000.
+    ``known``: the columns of the first file.
     """
     try:
         X, y = load_svmlight_file(str(path), zero_based=True)
@@ -439,7 +439,7 @@ def read_libsvm(path: Path, known: Sequence[str] | None) -> Loaded:
         raise Problem(f"{path.name} is empty.")
     if not np.isfinite(y).all():
         row = int(np.argmin(np.isfinite(y))) + 1
-        raise Problem(f"{path.name} has labels that are no finite numbers, the first in row {row}.")
+        raise Problem(f"{path.name} has labels that are not finite numbers, the first in row {row}.")
     mentioned = np.unique(X.indices)
     remarks: list[str | Sentence] = []
     if known is None:
@@ -451,13 +451,15 @@ def read_libsvm(path: Path, known: Sequence[str] | None) -> Loaded:
         raise Problem(f"{path.name} has no columns: no row mentions any.")
     whole = np.round(y).astype(np.int64) if (np.abs(y) < 2**53).all() else y
     target = whole if (whole == y).all() else y
-    return Loaded(path.name, list(known), at_columns(X, mentioned, known, path.name), target=target, remarks=remarks)
+    return LoadedTable(
+        path.name, list(known), aligned_columns(X, mentioned, known, path.name), target=target, remarks=remarks
+    )
 
 
-def at_columns(X: Any, mentioned: Any, known: Sequence[str], source: str) -> Any:
-    """The columns that are known, in their order; those that were not mentioned in the first file are not looked at."""
+def aligned_columns(X: Any, mentioned: Any, known: Sequence[str], source: str) -> Any:
+    """The known columns, in their order; columns that the first file does not mention are dropped."""
     numbers = np.array([int(n) for n in known], dtype=np.int64)
-    first, last = int(numbers[0]) and 1, int(numbers[-1])  # who counts from 1 has no column 0
+    first, last = int(numbers[0]) and 1, int(numbers[-1])  # files may count from 1 or from 0
     strange = mentioned[(mentioned < first) | (mentioned > last)]
     if len(strange):
         raise Problem(f"{source} has a column {strange[-1]}; in the first file they were {first} to {last}.")
@@ -468,8 +470,8 @@ def at_columns(X: Any, mentioned: Any, known: Sequence[str], source: str) -> Any
 
 
 def libsvm_fault(path: Path) -> str | None:
-    """What is wrong in the first line that can't be read, where it is one of the usual things."""
-    for number, line in enumerate(unpacked(path).splitlines(), start=1):
+    """What is wrong in the first line that can't be read, if it is a common mistake."""
+    for number, line in enumerate(decompressed(path).splitlines(), start=1):
         last = -1
         for pair in line.partition(b"#")[0].split()[1:]:
             name, colon, value = pair.partition(b":")
@@ -486,7 +488,7 @@ def libsvm_fault(path: Path) -> str | None:
             try:
                 float(value)
             except ValueError:
-                return f"{where}, whose value is no number."
+                return f"{where}, whose value is not a number."
             last = column
         try:
             float((line.partition(b"#")[0].split() or [b"0"])[0])

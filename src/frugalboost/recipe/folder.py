@@ -1,4 +1,4 @@
-"""What a run leaves behind: a folder with the features, the path, the model and the report."""
+"""The folder of a run: the features, the path, the model and the report."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from pathlib import Path
 from typing import Any
 
 from frugalboost.estimators.base import GBFSBase
-from frugalboost.files import whole_file
-from frugalboost.files.whole_folder import is_left_over, tidy, whole_folder
+from frugalboost.files import atomic_file
+from frugalboost.files.atomic_folder import atomic_folder, is_left_over, remove_stale
 from frugalboost.recipe.options import Option
 from frugalboost.recipe.problems import OUT, Problem, writing
 from frugalboost.report import Report
 from frugalboost.report.contents import Contents
 
 SELECTED, PATH, MODEL, REPORT, RUN = "selected.csv", "path.csv", "model.frugal", "report.html", "run.json"
-OWN = (SELECTED, PATH, MODEL, REPORT, RUN)  # the last one makes a run of a folder
+OWN = (SELECTED, PATH, MODEL, REPORT, RUN)  # the last one marks a folder as a run
 
 
-def ready(place: str | os.PathLike[str]) -> Path:
-    """A place for a folder: a new one, an empty one, or one that an earlier run made. Nothing is made yet."""
+def check_folder(place: str | os.PathLike[str]) -> Path:
+    """Check that a folder is new, empty, or that of an earlier run, and can be written. Nothing is created yet."""
     folder = Path(place).expanduser()
     with writing(folder):
-        tidy(folder, OWN)
+        remove_stale(folder, OWN)
         if folder.exists() and not folder.is_dir():
             raise Problem(f"{str(folder)!r} is a file; ", Option("out"), " must name a folder.")
-        if folder.is_dir() and not holds_a_run(folder) and not is_free(folder):
-            words = f"The folder {str(folder)!r} holds other things than a run. Name another one with "
+        if folder.is_dir() and not holds_a_run(folder) and not is_empty_or_unfinished(folder):
+            words = f"The folder {str(folder)!r} holds other files than those of a run. Name another one with "
             raise Problem(words, OUT, ".")
         nearest = next(p for p in (folder, *folder.absolute().parents) if p.exists())
         if not nearest.is_dir():
-            words = f"{str(nearest)!r} is a file, so there can't be a folder in it. Name another one with "
+            words = f"{str(nearest)!r} is a file and can't contain a folder. Name another one with "
             raise Problem(words, OUT, ".")
         with tempfile.TemporaryFile(dir=nearest):
             pass
@@ -48,8 +48,8 @@ def holds_a_run(folder: Path) -> bool:
     return (folder / RUN).is_file()
 
 
-def is_free(folder: Path) -> bool:
-    """Whether a folder is empty, or holds nothing but what an unfinished run of an earlier version left there."""
+def is_empty_or_unfinished(folder: Path) -> bool:
+    """Whether a folder is empty, or holds only files of an unfinished run of an earlier version."""
     found = [p.name for p in folder.iterdir()]
     unfinished = [name for name in found if name == SELECTED or is_left_over(name, OWN)]
     return not found or (bool(unfinished) and all(name in OWN or is_left_over(name, OWN) for name in found))
@@ -69,32 +69,32 @@ def write(folder: Path, contents: Contents, model: GBFSBase) -> None:
     """
     report = Report(contents)
     texts = {
-        SELECTED: csv_text(*selected(contents)),
+        SELECTED: csv_text(*selected_rows(contents)),
         PATH: csv_text(*path(contents)),
         REPORT: report.html(),
         RUN: report.to_json(),
     }
-    with writing(folder), whole_folder(folder, OWN) as part:
+    with writing(folder), atomic_folder(folder, OWN) as part:
         model.save(part / MODEL)
         for name, text in texts.items():
-            whole_file.replace(part / name, in_bytes(text))
+            atomic_file.write(part / name, as_bytes(text))
 
 
-def in_bytes(text: str) -> bytes:
-    """UTF-8; bytes of file names that are not UTF-8 stand there by number, so that what is read again is UTF-8."""
+def as_bytes(text: str) -> bytes:
+    """UTF-8; bytes of file names that are not UTF-8 are written as escapes."""
     return text.encode("utf-8", "backslashreplace")
 
 
 def replace(place: str | os.PathLike[str], text: str, inputs: Sequence[str | os.PathLike[str]] = ()) -> None:
-    """Write a file that is whole at any time; not one that the work was read from."""
+    """Replace a file in one step; Problem if it is one of the inputs."""
     path = Path(place).expanduser()
     with writing(path):
         for source in inputs:
             if path.exists() and os.path.exists(source) and os.path.samefile(path, source):
-                raise Problem(Option("out"), f" names {str(path)!r}, which is read here. Name another file.")
+                raise Problem(Option("out"), f" names {str(path)!r}, which is an input. Name another file.")
         if path.is_dir():
             raise IsADirectoryError(errno.EISDIR, "", str(path))
-        whole_file.replace(path, in_bytes(text))
+        atomic_file.write(path, as_bytes(text))
 
 
 def csv_text(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
@@ -110,11 +110,11 @@ Rows = tuple[list[str], list[list[Any]]]
 
 
 def rounded(value: float | None) -> float | None:
-    """As many digits as say something."""
+    """Round to six digits."""
     return None if value is None else float(f"{value:.6g}")
 
 
-def selected(contents: Contents) -> Rows:
+def selected_rows(contents: Contents) -> Rows:
     """The chosen features in order of purchase."""
     names = contents["names"]
     heads = ["order", "feature", "kind", "price", "gain_percent", "tree", "error_so_far", "test_error_so_far"]
@@ -156,7 +156,7 @@ def path(contents: Contents) -> Rows:
 
 
 def record_of(place: str | os.PathLike[str]) -> Path:
-    """Where the record of a run is: a folder and its run.json both name a run."""
+    """The path of run.json, for a folder or for run.json itself."""
     path = Path(place).expanduser()
     return path / RUN if path.is_dir() else path
 
@@ -191,7 +191,7 @@ def read(place: str | os.PathLike[str]) -> Report:
     """
     file = record_of(place)
     if not file.is_file():
-        raise Problem(f"There is no run in {os.fspath(place)!r}: {RUN} is not there.")
+        raise Problem(f"There is no run in {os.fspath(place)!r}: it has no {RUN}.")
     try:
         return Report.from_json(file.read_text(encoding="utf-8"))
     except (ValueError, UnicodeDecodeError):

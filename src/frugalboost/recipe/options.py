@@ -1,6 +1,6 @@
-"""What can be asked for, and how options are named in sentences: the command and Python spell them differently.
+"""Options, and how messages name them: the command and Python spell them differently.
 
-Nothing heavy is imported here, since the command reads this before it does anything.
+This module imports nothing slow, since the command loads it first.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ class Rule(StrEnum):
 
 @dataclass(frozen=True)
 class Option:
-    """An option in a sentence. Whoever shows the sentence knows how users write it: ``--k`` or ``k``.
+    """An option in a message. The code that shows the message spells it for its users: ``--k`` or ``k``.
 
     Parameters
     ----------
     name : str
         As Python spells it.
     value : object, default=None
-        What to give it; ``...`` where that is up to the user.
+        The value to give it; ``...`` if the user has to choose one.
     """
 
     name: str
@@ -46,19 +46,19 @@ class Option:
 
 
 Spelling = Callable[[Option], str]
-OTHERWISE_IN_PYTHON = {"out": "folder"}  # of Selection.save
+PYTHON_NAMES = {"out": "folder"}  # of Selection.save
 
 
-def in_python(option: Option) -> str:
+def python_spelling(option: Option) -> str:
     """Spell an option as an argument.
 
     Examples
     --------
-    >>> from frugalboost.recipe.options import Option, in_python
-    >>> in_python(Option("k")), in_python(Option("task", "regression"))
+    >>> from frugalboost.recipe.options import Option, python_spelling
+    >>> python_spelling(Option("k")), python_spelling(Option("task", "regression"))
     ('k', "task='regression'")
     """
-    name = OTHERWISE_IN_PYTHON.get(option.name, option.name)
+    name = PYTHON_NAMES.get(option.name, option.name)
     if option.value is None:
         return name
     return f"the argument {name}" if option.value is ... else f"{name}={option.value!r}"
@@ -81,22 +81,22 @@ class Sentence:
         object.__setattr__(self, "parts", parts)
 
     def spelled(self, spelling: Spelling) -> str:
-        """The text, with options as somebody spells them."""
+        """The text, with options in a given spelling."""
         return "".join(spelling(part) if isinstance(part, Option) else part for part in self.parts)
 
     def __str__(self) -> str:
-        return self.spelled(in_python)
+        return self.spelled(python_spelling)
 
 
 @dataclass(frozen=True)
 class Messages:
-    """Where sentences beside the result go, and how options are spelled in them."""
+    """How messages are shown, and how options are spelled in them."""
 
     show: Callable[[str], None]
-    spelling: Spelling = in_python
+    spelling: Spelling = python_spelling
 
     def spelled(self, words: str | Sentence) -> str:
-        """The text as the user is to read it."""
+        """The text for the user."""
         return words.spelled(self.spelling) if isinstance(words, Sentence) else words
 
     def say(self, words: str | Sentence) -> None:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 
-from frugalboost.estimators.storing import load
+from frugalboost.estimators.saving import load
 from frugalboost.recipe.columns import as_fitted, kinds_of_model
-from frugalboost.recipe.files import Loaded, existing_file, is_libsvm, load_table
+from frugalboost.recipe.files import LoadedTable, existing_file, is_libsvm, load_table
 from frugalboost.recipe.folder import MODEL, csv_text
 from frugalboost.recipe.options import Option
 from frugalboost.recipe.problems import Problem
@@ -31,7 +31,7 @@ def predictions(
     ids : sequence of str
         Columns to copy.
     proba : bool
-        The probability of every class besides.
+        Whether to add the probability of every class.
     header : bool, default=True
         Whether CSV begins with names.
     threads : int or None, default=None
@@ -45,7 +45,7 @@ def predictions(
     fitted = load(model_file(model))
     fitted.set_params(n_jobs=threads)
     if proba and not is_classifier(fitted):
-        raise Problem(Option("proba"), " is for classes, and this model predicts numbers.")
+        raise Problem(Option("proba"), " is for classifiers, and this model predicts numbers.")
     X, copied = rows_for(fitted, table, ids, header)
     heads = [*ids, "prediction", *(f"probability_{c}" for c in (fitted.classes_ if proba else ()))]
     if not X.shape[0]:
@@ -65,14 +65,14 @@ def model_file(model: str) -> Path:
 
 
 def rows_for(fitted: Any, table: Any, ids: Sequence[str], header: bool) -> tuple[Any, list[list[Any]]]:
-    """The columns that the model looks at, and those to copy, as they stand in the file."""
+    """The columns that the model needs, and those to copy, as they are in the file."""
     names = [str(n) for n in getattr(fitted, "feature_names_in_", [])]
     if is_libsvm(table):
         if ids:
             raise Problem("A LIBSVM file has no ids.")
         if not names or not all(n.isdigit() for n in names):
             raise Problem("This model was not fitted on a LIBSVM file.")
-        del fitted.feature_names_in_  # a sparse matrix has none
+        del fitted.feature_names_in_  # a sparse matrix has no names
         return libsvm_rows(table, names), []
     if not names:
         raise Problem("This model was fitted on a table without names.")
@@ -86,11 +86,11 @@ def rows_for(fitted: Any, table: Any, ids: Sequence[str], header: bool) -> tuple
 
 def libsvm_rows(table: Any, names: Sequence[str]) -> Any:
     """A sparse matrix of these columns."""
-    return load_table(table, like=Loaded("", list(names), None)).columns
+    return load_table(table, like=LoadedTable("", list(names), None)).columns
 
 
 def constant_rows(fitted: Any, n: int) -> Any:
-    """Rows for a model that looks at nothing."""
+    """Rows for a model that needs no column."""
     import pandas as pd
 
     return pd.DataFrame({name: np.full(n, np.nan) for name in fitted.feature_names_in_[:1]})

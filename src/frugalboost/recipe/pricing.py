@@ -24,21 +24,21 @@ def costs_of(costs: Any, bags: Any, names: Sequence[str], by_number: bool = Fals
     Parameters
     ----------
     costs : str, path, mapping, price object or None
-        CSV with columns feature and price, or TOML with a table [prices], and where wanted ``default``, ``unit``,
-        ``free`` and ``never``; [bags] and [bag_prices] may stand there, too. Or prices by name, or whatever the
+        CSV with columns feature and price, or TOML with a table [prices], and optionally ``default``, ``unit``,
+        ``free`` and ``never``; it may also have [bags] and [bag_prices]. Or prices by name, or whatever the
         estimators take as ``costs``.
     bags : str, path, mapping, Bags or None
-        CSV with columns feature and bag, and where wanted price; or TOML with [bags] and [bag_prices]. Or the features
+        CSV with columns feature and bag, and optionally price; or TOML with [bags] and [bag_prices]. Or the features
         of each bag, or whatever :class:`~frugalboost.costs.Bags` takes as ``groups``.
     names : sequence of str
         Features of the table.
     by_number : bool, default=False
-        The table itself has no names: speak of its columns by number.
+        The table has no names: use column numbers.
 
     Returns
     -------
     Cost or None
-        None where nothing is given.
+        None if nothing is given.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def costs_of(costs: Any, bags: Any, names: Sequence[str], by_number: bool = Fals
 
 
 def is_by_name(given: Any) -> bool:
-    """Whether it is nothing, a file, or a mapping by names: what can be checked against the table's names."""
+    """Whether names are given that can be checked against the table: None, a file, or a mapping by names."""
     if isinstance(given, Mapping):
         return all(isinstance(key, str) for key in given) and not any(
             isinstance(feature, int)
@@ -93,7 +93,7 @@ def by_name(
         where = what if isinstance(given, Mapping) else given
         for name in features:
             if name not in known and not (by_number and left_out(name, names)):
-                raise unknown("feature", str(name), names, f"the table, though {where} speaks of it")
+                raise unknown("feature", str(name), names, f"the table, but {where} mentions it")
     if by_number:
         prices, groups = numbered(prices, names), numbered(groups, names)
     return combined(prices, groups, beside_bags)
@@ -114,10 +114,10 @@ def bags_given(bags: Any) -> Table:
 
 
 def combined(prices: Table, groups: Table, beside_bags: bool = False) -> Cost | None:
-    """One object from both files; ``beside_bags``: others will be added to it."""
+    """One object from both files; ``beside_bags``: bags will be added to it."""
     if prices.get("bags") and groups.get("bags"):
-        words = ("Bags stand in the file of ", Option("costs"), " and in that of ", Option("bags"))
-        raise Problem(*words, ": keep one of them.")
+        words = ("There are bags in the file of ", Option("costs"), " and in that of ", Option("bags"))
+        raise Problem(*words, ": remove one of them.")
     bags_from = groups if groups.get("bags") else prices
     bags = bags_from.get("bags")
     given = any(key in prices for key in ("prices", "free", "never", "default"))
@@ -126,7 +126,7 @@ def combined(prices: Table, groups: Table, beside_bags: bool = False) -> Cost | 
     if given or not bags:
         if not prices:
             return None
-        # Beside bags a feature costs nothing of its own unless it is said so.
+        # Together with bags, a feature has no price of its own unless one is given.
         default = prices.get("default", 0.0 if bags or beside_bags else 1.0)
         free, never = prices.get("free", ()), prices.get("never", ())
         parts.append(Prices(prices.get("prices", {}), default=default, free=free, never=never, unit=unit))
@@ -136,12 +136,12 @@ def combined(prices: Table, groups: Table, beside_bags: bool = False) -> Cost | 
 
 
 def left_out(name: str, names: Sequence[str]) -> bool:
-    """Whether a column of a LIBSVM file may be there that no row mentions."""
+    """Whether a name may be a column of a LIBSVM file that no row mentions."""
     return name.isascii() and name.isdigit() and int(name) < int(names[-1])
 
 
 def numbered(table: Table, names: Sequence[str]) -> Table:
-    """The same with the places of columns for names; without those that were left out, since no row mentions them."""
+    """The same with column numbers instead of names, without columns that no row mentions."""
     place = {name: i for i, name in enumerate(names)}
     changed = dict(table)
     if "prices" in table:
@@ -166,11 +166,11 @@ KEYS = ("prices", "default", "unit", "free", "never", "bags", "bag_prices")
 
 
 def read_toml(path: Path) -> Table:
-    """A TOML file with nothing in it that is not known."""
+    """Read a TOML file; Problem for unknown keys."""
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise Problem(f"{path.name} is no TOML file: {error}") from None
+        raise Problem(f"{path.name} is not a TOML file: {error}") from None
     except OSError as error:
         raise Problem(f"{path.name} can't be read: {reason_of(error)}") from None
     strange = next((key for key in table if key not in KEYS), None)
@@ -196,7 +196,7 @@ SHAPES = {
 
 
 def check_shapes(table: Table, source: str) -> None:
-    """Raise Problem for a key that holds something else than it should."""
+    """Raise Problem for a key with a value of the wrong type."""
     for key, (kind, words) in SHAPES.items():
         if key in table and not isinstance(table[key], kind):
             raise Problem(f"{source}: {key} must be {words}.")
@@ -246,7 +246,7 @@ def read_rows(path: Path, needed: Sequence[str]) -> list[dict[str, str]]:
 
 
 def rows_in(path: Path, needed: Sequence[str]) -> list[dict[str, str]]:
-    """The same; what goes wrong is not told yet."""
+    """The same, without translating errors."""
     with path.open(newline="", encoding="utf-8-sig") as file:
         first = file.readline()
         file.seek(0)
@@ -261,11 +261,11 @@ def rows_in(path: Path, needed: Sequence[str]) -> list[dict[str, str]]:
 
 
 def number(value: Any, where: str) -> float:
-    """A price; "inf" and "never" mean that it can't be bought."""
+    """A price; "inf" and "never" mean that the feature can't be bought."""
     try:
         if isinstance(value, bool):
             raise ValueError
         text = str(value).strip()
         return float("inf") if text.lower() == "never" else float(text.replace(",", ".", 1))
     except (TypeError, ValueError):
-        raise Problem(f"{where} has the price {value!r}, which is no number.") from None
+        raise Problem(f"{where} has the price {value!r}, which is not a number.") from None

@@ -1,4 +1,4 @@
-"""What can be wrong with what a user gave, told in one sentence."""
+"""Errors in what a user passed, as one sentence each."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from frugalboost.recipe.options import Option, Sentence
 
 
 class Problem(ValueError):
-    """Something that the user can mend.
+    """An error that the user can fix.
 
     Parameters
     ----------
@@ -23,8 +23,8 @@ class Problem(ValueError):
     --------
     >>> from frugalboost.recipe.options import Option
     >>> from frugalboost.recipe.problems import Problem
-    >>> str(Problem(Option("k"), " and ", Option("mu"), " can't both be followed: give one of them."))
-    "k and mu can't both be followed: give one of them."
+    >>> str(Problem(Option("k"), " and ", Option("mu"), " can't be used together: give one of them."))
+    "k and mu can't be used together: give one of them."
     """
 
     def __init__(self, *parts: str | Option) -> None:
@@ -36,7 +36,7 @@ class Problem(ValueError):
 
 
 def unknown(what: str, name: str, known: Iterable[str], where: str) -> Problem:
-    """A name that is not there, with the nearest one that is."""
+    """An unknown name, with the nearest known one."""
     names = list(known)
     lower = {n.lower(): n for n in names}
     near = [lower[name.lower()]] if name.lower() in lower else difflib.get_close_matches(name, names, n=1, cutoff=0.5)
@@ -55,20 +55,20 @@ _ELSEWHERE: tuple[str | Option, ...] = ("Name another place with ", OUT, ".")
 _OR_ELSEWHERE: tuple[str | Option, ...] = ("or name another place with ", OUT, ".")
 _REASONS: dict[int, tuple[str | Option, ...]] = {
     errno.ENOSPC: ("The disk is full: there was no room for {}. Make room, ", *_OR_ELSEWHERE),
-    errno.EDQUOT: ("Your share of the disk is used up: there was no room for {}. Make room, ", *_OR_ELSEWHERE),
-    errno.EROFS: ("{} is on a disk that can only be read. ", *_ELSEWHERE),
-    errno.EACCES: ("{} may not be written. Change its permissions, ", *_OR_ELSEWHERE),
-    errno.EPERM: ("{} may not be written. Change its permissions, ", *_OR_ELSEWHERE),
+    errno.EDQUOT: ("Your disk quota is used up: there was no room for {}. Make room, ", *_OR_ELSEWHERE),
+    errno.EROFS: ("{} is on a read-only disk. ", *_ELSEWHERE),
+    errno.EACCES: ("You have no permission to write {}. Change its permissions, ", *_OR_ELSEWHERE),
+    errno.EPERM: ("You have no permission to write {}. Change its permissions, ", *_OR_ELSEWHERE),
     errno.EISDIR: ("{} is a folder; ", Option("out"), " must name a file."),
-    errno.ENOENT: ("The folder of {} is not there. Make it, ", *_OR_ELSEWHERE),
-    errno.ENOTDIR: ("{} lies in something that is no folder. ", *_ELSEWHERE),
-    errno.ENAMETOOLONG: ("{} is too long a name. ", *_ELSEWHERE),
+    errno.ENOENT: ("The folder of {} does not exist. Create it, ", *_OR_ELSEWHERE),
+    errno.ENOTDIR: ("{} is inside something that is not a folder. ", *_ELSEWHERE),
+    errno.ENAMETOOLONG: ("The name {} is too long. ", *_ELSEWHERE),
 }
 
 
 @contextmanager
 def writing(place: str | os.PathLike[str]) -> Iterator[None]:
-    """Say in a sentence why something can't be written."""
+    """Turn errors of writing into one sentence."""
     try:
         yield
     except BrokenPipeError:

@@ -15,8 +15,16 @@ from sklearn.metrics import get_scorer_names
 from frugalboost.estimators import GBFSClassifier, GBFSRegressor
 from frugalboost.estimators.fitted import NothingBoughtWarning
 from frugalboost.recipe.choosing import Settings, check_word, choose, sample_size
-from frugalboost.recipe.columns import Columns, Roles, as_fitted, divided, kinds_of_frame, target_values, weights_of
-from frugalboost.recipe.files import LIBSVM_TARGET, Loaded, is_place, load_table
+from frugalboost.recipe.columns import (
+    Columns,
+    Roles,
+    as_fitted,
+    kinds_of_frame,
+    split_columns,
+    target_values,
+    weights_of,
+)
+from frugalboost.recipe.files import LIBSVM_TARGET, LoadedTable, is_path, load_table
 from frugalboost.recipe.options import SILENT, Messages, Option, Sentence, TaskKind
 from frugalboost.recipe.pricing import costs_of
 from frugalboost.recipe.problems import Problem, unknown
@@ -45,10 +53,10 @@ class Request:
     scoring: str | None = None
     header: bool = True
     settings: Settings = field(default_factory=Settings)
-    call: Mapping[str, str] = field(default_factory=dict)  # how to do it again: "command" or "python"
+    call: Mapping[str, str] = field(default_factory=dict)  # the call, for the report: "command" or "python"
 
     def check(self) -> None:
-        """Raise Problem for what is wrong whatever the table holds."""
+        """Raise Problem for errors that do not depend on the table."""
         self.settings.check()
         check_word("task", self.task, TaskKind)
         for name, value in (("target", self.target), ("weight", self.weight), ("scoring", self.scoring)):
@@ -87,8 +95,8 @@ def select(
     """Choose the features of a table that are worth paying for, and fit a model on them.
 
     What the command ``frugalboost select`` does, with the same options: it guesses the task, leaves out columns that
-    can't be features, cross-validates a path of prices, chooses by a rule, tries to do better by selling features
-    back, and reports on all of it. The estimators give more control.
+    can't be features, cross-validates a path of models, chooses one by a rule, tries to improve it by selling features
+    back, and makes a report. The estimators give more control.
 
     Parameters
     ----------
@@ -98,48 +106,48 @@ def select(
     target : str or None, default=None
         The column to predict. LIBSVM files bring their own.
     k : int or None, default=None
-        Exactly so many features (bags, where there are bags).
+        Exactly this number of features (of bags, if there are bags).
     mu : float or None, default=None
-        This price of a feature instead of a chosen one.
+        A fixed mu, what a price of 1 weighs, instead of a chosen one.
     rule : {"1se", "min", "paired"}, default="1se"
         Which model of the path is chosen: the cheapest within one standard error of the lowest error, the one with
         the lowest error, or the cheapest by differences split by split.
     sell : bool, default=True
-        Whether to try as many features by buying more and selling the weakest back.
+        Whether to also try the same number of features, chosen by buying more and selling the weakest.
     costs : str, path, mapping, price object or None, default=None
         Prices: a CSV or TOML file, a mapping from names, or whatever estimators take as ``costs``.
     bags : str, path, mapping or None, default=None
         Features that come together: a CSV or TOML file, or a mapping from bags to lists of names.
     budget : float or None, default=None
-        The most that may be paid in all.
+        The highest total cost.
     ids : str or sequence of str, default=()
-        Columns that are no features.
+        Columns that are not features.
     weight : str or None, default=None
         The column of weights.
     test : data frame, str, path or None, default=None
-        Rows to judge by besides; they take no part in the choice.
+        Rows to measure errors on; they take no part in the choice.
     task : {"auto", "classification", "regression"}, default="auto"
-        What kind of target it is.
+        The kind of target.
     scoring : str or None, default=None
         Any score of scikit-learn by name. None: accuracy, ROC AUC where one of two classes is rare, or RMSE.
     trees : int, default=500
-        The most trees.
+        Maximum number of trees.
     depth : int or None, default=None
-        The deepest tree. None: 4; with more columns than rows the best of 1, 2 and 4.
+        Maximum depth of a tree. None: 4; with more columns than rows the best of 1, 2 and 4.
     learning_rate : float, default=0.1
         Factor on every tree.
     leaf : int or None, default=None
-        Rows in a leaf at least. None: 20, fewer on small tables.
+        Minimum number of rows in a leaf. None: 20, fewer on small tables.
     splits : int, default=5
-        Random splits of cross-validation.
+        Number of random splits of cross-validation.
     points : int, default=20
-        Models on the path.
+        Number of models on the path.
     sample : int or None, default=None
-        Rows to choose by; 0: all. None: 50,000, fewer for more than two classes.
+        Number of rows used to choose; 0: all. None: 50,000, fewer for more than two classes.
     seed : int, default=0
-        Decides the splits.
+        Seed of the random splits.
     threads : int or None, default=None
-        Threads; None means all cores. The result does not depend on it.
+        Number of threads; None means all cores. The result does not depend on it.
     header : bool, default=True
         Whether a CSV file begins with names.
     verbose : int, default=0
@@ -153,7 +161,7 @@ def select(
     Raises
     ------
     ValueError
-        Where something is wrong with the table or the options; one sentence says what.
+        If something is wrong with the table or the options; one sentence says what.
 
     Examples
     --------
@@ -181,23 +189,23 @@ def select(
 
 
 NOTHING_BOUGHT = Sentence(
-    "No feature is worth its price, or prices, ",
+    "The model is a constant: no feature is worth its price, or the prices, ",
     Option("budget"),
     " and ",
     Option("leaf"),
-    " allow none: the model is a constant.",
+    " allow no feature.",
 )
 
 
 def python_call(given: Mapping[str, Any]) -> dict[str, str]:
-    """The call, so that it can be made again."""
+    """The call, for the report."""
     shown = []
     for name, parameter in inspect.signature(select).parameters.items():
         value, default = given[name], parameter.default
         unchanged = type(value) is type(default) and value == default
-        if unchanged or name in ("threads", "verbose"):  # which change no result
+        if unchanged or name in ("threads", "verbose"):  # these do not change the result
             continue
-        if name in ("table", "test") and not is_place(value):
+        if name in ("table", "test") and not is_path(value):
             text = name  # a data frame
         else:
             text = repr(os.fspath(value) if isinstance(value, os.PathLike) else value)
@@ -206,14 +214,14 @@ def python_call(given: Mapping[str, Any]) -> dict[str, str]:
 
 
 def run(request: Request, messages: Messages = SILENT) -> Selection:
-    """Read a table, choose features and gather what is to be shown.
+    """Read a table, choose features and collect the report.
 
     Parameters
     ----------
     request : Request
         What a user asks for.
     messages : Messages
-        Are told what was guessed and noticed.
+        Where guesses and notices are shown.
 
     Returns
     -------
@@ -222,10 +230,10 @@ def run(request: Request, messages: Messages = SILENT) -> Selection:
     """
     request.check()
     loaded = load_table(request.table, header=request.header)
-    columns = divided(loaded, Roles(request.target, request.weight, request.ids), messages)
+    columns = split_columns(loaded, Roles(request.target, request.weight, request.ids), messages)
     target = LIBSVM_TARGET if loaded.is_sparse else str(request.target)
     if len(columns.y) < FEWEST_ROWS:
-        raise Problem(f"{loaded.source} has {len(columns.y)} rows; at least {FEWEST_ROWS} are needed to choose by.")
+        raise Problem(f"{loaded.source} has {len(columns.y)} rows; at least {FEWEST_ROWS} are needed.")
     messages.say(f"{loaded.source}: {len(columns.y):,} rows, {len(columns.names):,} features.")
     check_k(request.settings.k, len(columns.names))
     task = task_of(columns.y, target, request.task, request.scoring)
@@ -235,12 +243,12 @@ def run(request: Request, messages: Messages = SILENT) -> Selection:
         messages.say(remark)
     tell_of_sample(sample_size(columns.y, task, request.settings), len(columns.y), messages)
     test, notices, about_test = test_rows(request, loaded, columns, task)
-    # Every fit below sees the tables that are checked here; targets stay as they came, for splitters and scorers.
+    # All fits below use the tables that are checked here; targets stay the user's own, for splitters and scorers.
     checker = GBFSClassifier() if task.is_classification else GBFSRegressor()
     rows = Sample(check_X(checker, columns.X, reset=True), columns.y, columns.weights)
     if test is not None:
         test = replace(test, X=check_X(checker, test.X, reset=False, what="the test rows"))
-    with warnings.catch_warnings():  # of models that are only tried; what is chosen is seen from the result
+    with warnings.catch_warnings():  # of models that are only tried
         warnings.simplefilter("ignore", NothingBoughtWarning)
         findings = choose(rows, task, request.settings, costs, test)
     model = findings.choice.model
@@ -256,7 +264,7 @@ def run(request: Request, messages: Messages = SILENT) -> Selection:
     )
     for notice in contents["notices"][len(columns.notices) :]:
         messages.say(notice["text"])
-    place = os.fspath(request.table) if is_place(request.table) else None
+    place = os.fspath(request.table) if is_path(request.table) else None
     return Selection(contents, model, Source(place, columns.names, loaded.is_sparse, request.header))
 
 
@@ -267,25 +275,25 @@ def check_k(k: int | None, n_features: int) -> None:
 
 
 def tell_of_sample(size: int, n_rows: int, messages: Messages) -> None:
-    """Say where not all rows are used to choose by."""
+    """Say so if only a sample of the rows is used to choose."""
     if size < n_rows:
-        words = (f"{size:,} of the rows, drawn at random, are used to choose by (", Option("sample"))
+        words = (f"{size:,} of the rows, drawn at random, are used to choose (", Option("sample"))
         messages.say(Sentence(*words, "); the model is fitted on all."))
 
 
 def check_scoring_name(task: Task, y: Any) -> None:
-    """Raise Problem with the nearest name for a scorer that is not known, or not for such a target."""
+    """Raise Problem for a scorer that is unknown, with the nearest name, or that is not for such a target."""
     if task.scoring is not None and task.scoring not in get_scorer_names():
         raise unknown("score", task.scoring, get_scorer_names(), "scikit-learn")
     if task.scoring == "roc_auc" and len(np.unique(y)) > 2:
         other = Option("scoring", "roc_auc_ovr")
-        raise Problem("roc_auc is for two classes; for more of them there is ", other, ".")
+        raise Problem("roc_auc is for two classes; for more, use ", other, ".")
 
 
 def test_rows(
-    request: Request, first: Loaded, columns: Columns, task: Task
+    request: Request, first: LoadedTable, columns: Columns, task: Task
 ) -> tuple[Sample | None, list[Notice], dict[str, str]]:
-    """Rows of the test table, as those of the table are; what to look at, and what the report says about them."""
+    """The test rows in the form of the table, notices about them, and what the report says about them."""
     if request.test is None:
         return None, [], {}
     kinds = {} if first.is_sparse else kinds_of_frame(columns.X)
@@ -300,18 +308,18 @@ def test_rows(
     if task.is_classification and not loaded.is_sparse:
         rows = Sample(rows.X, as_known_classes(rows.y, columns.y, loaded.source), rows.weights)
     if not loaded.is_sparse and task.scoring == "roc_auc" and len(np.unique(rows.y)) < 2:
-        words = f"{loaded.source} has rows of one class only, so ROC AUC can't be had there ("
+        words = f"{loaded.source} has rows of one class only, so ROC AUC is not defined there ("
         raise Problem(words, Option("scoring"), ").")
     notices = [] if loaded.is_sparse else same_rows(columns.X, rows.X, loaded.source)
-    where = os.fspath(request.test) if is_place(request.test) else loaded.origin
+    where = os.fspath(request.test) if is_path(request.test) else loaded.origin
     return rows, notices, {"test_rows": f"{rows.X.shape[0]:,} in {where}"}
 
 
-def dense_test_rows(request: Request, loaded: Loaded, kinds: Any) -> Sample:
+def dense_test_rows(request: Request, loaded: LoadedTable, kinds: Any) -> Sample:
     """Rows of a test table that have a target."""
     target = str(request.target)
     Roles(target, request.weight).check(loaded)
-    kept = Loaded(loaded.source, loaded.names, loaded.columns.filter(loaded.columns.column(target).is_valid()))
+    kept = LoadedTable(loaded.source, loaded.names, loaded.columns.filter(loaded.columns.column(target).is_valid()))
     if not kept.n_rows:
         raise Problem(f"{loaded.source} has no rows with a value of {target!r}.")
     weights = None if request.weight is None else weights_of(kept.columns, request.weight)
@@ -319,12 +327,12 @@ def dense_test_rows(request: Request, loaded: Loaded, kinds: Any) -> Sample:
 
 
 def as_known_classes(y: Any, known: Any, source: str) -> Any:
-    """Classes of a test file in the type of the table's; ones that the table has not are a problem."""
+    """The classes of a test file in the type of the table's; Problem for unknown ones."""
     place = {str(value): value for value in np.unique(known).tolist()}
     found = [str(value) for value in y.tolist()]
     strange = next((value for value in found if value not in place), None)
     if strange is not None:
-        raise Problem(f"{source} has a class {strange!r} that the table has not.")
+        raise Problem(f"{source} has a class {strange!r} that the table does not have.")
     return np.array([place[value] for value in found], dtype=known.dtype)
 
 
@@ -334,7 +342,7 @@ def same_rows(X: Any, X_test: Any, source: str) -> list[Notice]:
     again = int(row_keys(X_test).isin(own).sum())
     if not again:
         return []
-    text = f"{again:,} of the {len(X_test):,} rows of {source} have the same features as one here."
+    text = f"{again:,} of the {len(X_test):,} rows of {source} have the same features as a row of the table."
     return [Notice(NoticeKind.ROWS, text)]
 
 
@@ -346,7 +354,7 @@ def row_keys(frame: Any) -> Any:
     return pd.util.hash_pandas_object(pd.DataFrame(alike), index=False)
 
 
-def about(request: Request, loaded: Loaded, target: str) -> dict[str, Any]:
+def about(request: Request, loaded: LoadedTable, target: str) -> dict[str, Any]:
     """Where the data came from, for the report."""
     found: dict[str, Any] = {"source": loaded.origin or loaded.source, "target": target}
     if request.weight:

@@ -1,4 +1,4 @@
-"""What the recipe found."""
+"""The result of the recipe."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOST_SHOWN = 20  # features in a short view
 
 @dataclass(frozen=True)
 class Source:
-    """What a selection must remember of its table."""
+    """Where the table of a selection came from."""
 
     place: str | None  # of its file; None for a data frame
     column_names: Sequence[str]
@@ -35,7 +35,7 @@ class Source:
 
 
 class Candidate(NamedTuple):
-    """A model that could be chosen, and what it promises. Errors are means over the splits; see ``Selection.measure``.
+    """A model of the path, its ``price`` (total cost) and errors, which are means over the splits.
 
     Examples
     --------
@@ -74,13 +74,13 @@ class Selection:
     path : list of Candidate
         The whole trade-off, from no features to many. ``pandas.DataFrame(selection.path)`` is a table of it.
     measure : str
-        What errors are: "error" or "RMSE", say, with " %" where they are in percent.
+        The measure of errors, such as "error %" or "RMSE".
     notices : list of str
-        What to look at before the model is used: columns left out, suspicions.
+        What to look at before the model is used: columns left out, suspected leaks.
     model : GBFSClassifier or GBFSRegressor
         The chosen model, fitted on all rows.
     report : Report
-        Everything to look at; a notebook shows it.
+        The whole report; a notebook shows it.
 
     See Also
     --------
@@ -213,25 +213,25 @@ class Selection:
         >>> sorted(os.listdir(folder))
         ['model.frugal', 'path.csv', 'report.html', 'run.json', 'selected.csv']
         """
-        self._write(folders.ready(folder))
+        self._write(folders.check_folder(folder))
 
     def _write(self, folder: Path) -> None:
-        """Write into a folder that was found ready before."""
+        """Write into a folder that was checked before."""
         folders.write(folder, self._contents_in(folder), self._named_model())
 
     def _contents_in(self, folder: Path) -> Contents:
-        """The report's contents with the place of the table, as seen from where the folder lies."""
+        """The report's contents with the path of the table, relative to the folder."""
         contents = self.report.contents
         place = self._source.place
         if place is None:
             return contents
-        # Behind the call and before what came of it, so that run.json keeps its order.
+        # After the call and before the results, so that run.json keeps its order.
         call = {key: contents["settings"][key] for key in ("command", "python") if key in contents["settings"]}
         settings = call | {"table": origin_of(place, folder)} | contents["settings"]
         return contents | {"settings": settings}
 
     def _named_model(self) -> GBFSBase:
-        """The model, which knows the numbers of a LIBSVM file's columns too, so that predictions find them."""
+        """The model with the column numbers of a LIBSVM file as names, so that predictions find them."""
         if not self._source.is_sparse:
             return self.model
         named = copy.copy(self.model)
@@ -281,7 +281,7 @@ def _cells(texts: Sequence[str], tag: str) -> str:
 
 
 def origin_of(table: str, folder: Path) -> str:
-    """Which file a table is, as seen from where a folder lies: what makes a run another one."""
+    """The path of a table relative to a folder; it tells runs of different tables apart."""
     if table == "-":
         return STANDARD_INPUT
     place = os.path.realpath(os.path.expanduser(table))

@@ -1,4 +1,4 @@
-"""What kind of target it is, and what it is judged by, where nobody says so."""
+"""The kind of target and the scorer, guessed if the user does not give them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from frugalboost.recipe.options import Option, Sentence, TaskKind
 from frugalboost.recipe.problems import Problem
 
-MOST_CLASSES = 20  # different whole numbers that are taken for classes
+MOST_CLASSES = 20  # different whole numbers that are read as classes
 MOST_TEXTS = 100  # different texts
-RARE_CLASS = 0.2  # share of the rarer of two classes below which errors say little
+RARE_CLASS = 0.2  # share of the rarer of two classes below which accuracy says little
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Task:
 
 
 def task_of(y: NDArray[Any], target: str, asked: str = TaskKind.AUTO, scoring: str | None = None) -> Task:
-    """See what kind of target it is.
+    """Find the kind of target.
 
     Parameters
     ----------
@@ -40,9 +40,9 @@ def task_of(y: NDArray[Any], target: str, asked: str = TaskKind.AUTO, scoring: s
     target : str
         Its name.
     asked : {"auto", "classification", "regression"}, default="auto"
-        What the user says.
+        The user's choice.
     scoring : str or None, default=None
-        What the user says of the scorer.
+        The user's choice of scorer.
 
     Returns
     -------

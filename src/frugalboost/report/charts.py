@@ -14,7 +14,7 @@ ROW = 20  # height of a bar
 
 
 def library() -> Any:
-    """altair, or a sentence that says how to get it."""
+    """altair, or an error that says how to install it."""
     try:
         import altair
     except ImportError:
@@ -23,7 +23,7 @@ def library() -> Any:
 
 
 def charts_of(contents: Contents) -> dict[str, Spec]:
-    """All charts that the contents have something for, by name."""
+    """All charts for which there is data, by name."""
     makers: dict[str, Callable[[Contents], Any]] = {
         "tradeoff": tradeoff,
         "price": tradeoff_by_price,
@@ -39,7 +39,7 @@ def charts_of(contents: Contents) -> dict[str, Spec]:
 
 
 def data(rows: list[dict[str, Any]]) -> Any:
-    """Values that stand in the chart itself."""
+    """Data embedded in the chart."""
     return library().Data(values=rows)
 
 
@@ -49,15 +49,15 @@ def tradeoff(contents: Contents) -> Any:
 
 
 def tradeoff_by_price(contents: Contents) -> Any:
-    """Error against price, where it says more than the number of features."""
+    """Error against cost, if that is not simply the number of features."""
     if not contents["prices"]["differ"]:
         return None
     unit = contents["prices"]["unit"]
-    return curve(contents, "price", f"price, {unit}" if unit else "price")
+    return curve(contents, "price", f"cost, {unit}" if unit else "cost")
 
 
 def curve(contents: Contents, x: str, x_title: str) -> Any:
-    """The path with a band of one standard error; the chosen model, and the one that the slider is at."""
+    """The path with a band of one standard error; the chosen model, and the model of the slider."""
     alt = library()
     measure = contents["measure"]
     title = f"{measure['title']}{',' if measure['unit'] else ''}{measure['unit']}"
@@ -76,7 +76,7 @@ def curve(contents: Contents, x: str, x_title: str) -> Any:
     tips = [
         alt.Tooltip("value:Q", title="mu" if contents["parameter"] == "mu" else "features wanted", format=".3g"),
         alt.Tooltip("features:Q", title="features"),
-        alt.Tooltip("price:Q", title="price", format=".4g"),
+        alt.Tooltip("price:Q", title="cost", format=".4g"),
         alt.Tooltip("error:Q", title=measure["title"], format=".4g"),
         *([alt.Tooltip("test:Q", title="on the test rows", format=".4g")] if tested else []),
     ]
@@ -125,12 +125,12 @@ def curve_rows(contents: Contents, x: str) -> list[dict[str, Any]]:
 
 
 def lowest(error: float, spread: float) -> float:
-    """The lower end of a band, which must stay above zero where errors do, for a logarithm."""
+    """The lower end of a band; positive if the error is, for a logarithmic axis."""
     return max(error - spread, 0.1 * error) if error > 0 else error - spread
 
 
 def spans_much(rows: list[dict[str, Any]]) -> bool:
-    """Whether errors differ so much that a logarithm shows them better; it can't show zero."""
+    """Whether errors differ so much that a logarithmic axis is better; it can't show zero."""
     errors = [row[name] for row in rows for name in ("error", "test") if row[name] is not None]
     return bool(errors) and min(errors) > 0 and max(errors) > 3 * min(errors)
 
@@ -167,7 +167,7 @@ def gains(contents: Contents) -> Any:
 
 
 def gains_against_prices(contents: Contents) -> Any:
-    """Whether dear features bring more than cheap ones."""
+    """Whether expensive features contribute more than cheap ones."""
     alt = library()
     rows = by_gain(contents)
     if len({row["price"] for row in rows}) < 2:
@@ -190,7 +190,7 @@ def gains_against_prices(contents: Contents) -> Any:
 
 
 def bags(contents: Contents) -> Any:
-    """What each owned bag brought."""
+    """What each owned bag contributes."""
     alt = library()
     rows = [{**bag, "used": f"{bag['n_bought']} of {bag['n_features']}"} for bag in contents["bags"][: 2 * MOST_BARS]]
     if not rows:
@@ -271,7 +271,7 @@ def bent(parent: dict[str, Any], child: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def cropped(text: str, most: int = 20) -> str:
-    """A name that leaves room for others; the middle goes."""
+    """A name shortened in the middle."""
     return text if len(text) <= most else f"{text[: most // 2]}…{text[-(most // 2 - 1) :]}"
 
 

@@ -21,7 +21,7 @@ from frugalboost.tables.names import feature_names
 from frugalboost.tables.sample import Sample
 
 FORMAT = 1
-MOST_LISTED = 500  # features of one model that are listed; a page with more can't be read
+MOST_LISTED = 500  # features of one model that are listed
 MOST_RELATED = 25  # features whose relations are looked at, those with the largest gains
 
 Contents = dict[str, Any]
@@ -37,7 +37,7 @@ def contents_of(
     settings: dict[str, Any] | None = None,
     names: Sequence[str] | None = None,
 ) -> Contents:
-    """Put together what is known.
+    """Collect the contents of a report.
 
     Parameters
     ----------
@@ -50,9 +50,9 @@ def contents_of(
     about : dict or None, default=None
         Where the table came from: "source", "target", and so on.
     notices : sequence of Notice, default=()
-        What was noticed before, while the table was read.
+        Notices from reading the table.
     settings : dict or None, default=None
-        How to do it again: "command" or "python".
+        The call: "command" or "python".
     names : sequence of str or None, default=None
         Of all columns, where the model does not know them.
 
@@ -102,7 +102,7 @@ def contents_of(
 
 
 def finite(value: Any) -> Any:
-    """The same with None for numbers that are none: JSON has no NaN."""
+    """The same with None for NaN and infinity, which JSON lacks."""
     if isinstance(value, dict):
         return {k: finite(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
@@ -113,7 +113,7 @@ def finite(value: Any) -> Any:
 
 
 def start_of(findings: Findings) -> int:
-    """The place on the path to begin to look at: the choice, or the model with about as many features."""
+    """Where the slider starts: at the choice, or at the model with about as many features."""
     if findings.choice.index is not None:
         return findings.choice.index
     wanted = findings.choice.model.n_features_selected_
@@ -142,7 +142,7 @@ def task_of(model: GBFSBase) -> str:
 
 
 def error_or_none(findings: Findings, score: float | None) -> float | None:
-    """The error of a score, where there is one."""
+    """The error of a score, if there is one."""
     return None if score is None else findings.measure.error(score)
 
 
@@ -172,7 +172,7 @@ def point_of(point: Point, findings: Findings, index: Index) -> dict[str, Any]:
 
 
 def chosen_model(findings: Findings, features: list[dict[str, Any]]) -> dict[str, Any]:
-    """The chosen model and what it promises."""
+    """The chosen model and its errors."""
     choice, model = findings.choice, findings.choice.model
     return {
         "index": choice.index,
@@ -190,7 +190,7 @@ def chosen_model(findings: Findings, features: list[dict[str, Any]]) -> dict[str
 
 
 def chosen_features(findings: Findings, sample: Sample, index: Index) -> list[dict[str, Any]]:
-    """The features of the chosen model in order of purchase, with what they brought."""
+    """The features of the chosen model in order of purchase, with their gains."""
     model, table = findings.choice.model, sample.table
     shares, bought = gain_shares(model), model._model.purchases
     errors = {s.n_features: s for s in findings.steps}
@@ -213,7 +213,7 @@ def chosen_features(findings: Findings, sample: Sample, index: Index) -> list[di
 
 
 def prices_differ(model: GBFSBase, findings: Findings) -> bool:
-    """Whether price says more than the number of features, for the chosen model or along the path."""
+    """Whether the cost differs from the number of features, for the chosen model or along the path."""
     models = [model, *(p.model for p in findings.points)]
     return any(abs(m.total_cost_ - m.n_features_selected_) > 1e-9 for m in models)
 

@@ -1,4 +1,4 @@
-"""What there is to know about a table before one believes a model of it: sizes, oddities, suspicions."""
+"""Facts about a table that matter before a model is trusted: sizes, oddities, suspected leaks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from frugalboost.tables.sample import Sample
 NEARLY_ALL = 0.95  # of a constant's error that one feature takes away: a leak suspect
 FEW_OF_CLASS = 10
 MOSTLY_MISSING = 0.9
-NAMED = 5  # columns that a sentence names
+NAMED = 5  # columns that a notice names
 
 
 class NoticeKind(StrEnum):
@@ -67,7 +67,7 @@ def facts_of(sample: Sample, model: GBFSBase, names: Sequence[str], findings: Fi
     Parameters
     ----------
     sample : Sample
-        As the core reads them.
+        The checked table.
     model : GBFSClassifier or GBFSRegressor
         Fitted.
     names : sequence of str
@@ -98,14 +98,14 @@ def facts_of(sample: Sample, model: GBFSBase, names: Sequence[str], findings: Fi
 
 
 def leaks(findings: Findings, names: Sequence[str]) -> list[Notice]:
-    """One feature that explains nearly everything is often known only after the target."""
+    """A notice if one feature explains nearly everything: it is often known only after the target."""
     constant, first = findings.constant_score, findings.steps[0] if findings.steps else None
     if constant is None or first is None:
         return []
     measure = findings.measure
     without, alone = measure.error(constant), measure.error(first.score)
     left = alone / without if without > 0 else 1.0
-    if measure.scoring == "neg_root_mean_squared_error":  # what is explained is a matter of squares
+    if measure.scoring == "neg_root_mean_squared_error":  # explained variance is about squares
         left **= 2
     if left > 1 - NEARLY_ALL:
         return []
@@ -161,7 +161,7 @@ class Scan:
             share = f"more than {MOSTLY_MISSING:.0%} of their values missing"
             found.append(Notice(NoticeKind.MISSING, f"{_columns(empty, names)} {share}."))
         for c in self.counting[:NAMED]:
-            text = f"{names[c]!r} only counts the rows up or down. If it is a number of the row, leave it out as an id."
+            text = f"{names[c]!r} only numbers the rows. If it is a row number, leave it out as an id."
             found.append(Notice(NoticeKind.ID, text))
         return found
 
@@ -173,15 +173,15 @@ class Scan:
         text = f"{again:,} of {len(self.row_keys):,} rows repeat the features of another row"
         differ = int((y != y[first][inverse.reshape(-1)]).sum())
         if classes and differ:
-            text += f", {differ:,} of them with another class than the first such row"
-        return [Notice(NoticeKind.ROWS, f"{text}. Equal rows in training and held-out parts make errors look lower.")]
+            text += f", {differ:,} of them with another class than the first of them"
+        return [Notice(NoticeKind.ROWS, f"{text}. Equal rows in training and held-out parts make errors look too low.")]
 
 
 def _bits(column: NDArray[Any]) -> NDArray[np.uint64]:
-    """Values as whole numbers that are equal where the values are; every missing value is the same one."""
+    """Values as integers that are equal if the values are equal; all missing values are equal."""
     if column.dtype.kind != "f":
         return column.astype(np.int64).view(np.uint64)
-    values = column.astype(np.float64) + 0.0  # of the two zeros one
+    values = column.astype(np.float64) + 0.0  # -0.0 becomes 0.0
     values[np.isnan(values)] = np.nan
     return values.view(np.uint64)
 
@@ -191,7 +191,7 @@ def _places(n: int) -> NDArray[np.uint64]:
 
 
 def _mixed(keys: NDArray[np.uint64], bits: NDArray[np.uint64], number: int) -> NDArray[np.uint64]:
-    """Keys that depend on what came before and on the values, as good as random."""
+    """Hash the values into the keys so far."""
     mixed = (keys ^ bits ^ np.uint64(number + 1)) * np.uint64(0x9E3779B97F4A7C15)
     mixed ^= mixed >> np.uint64(29)
     mixed *= np.uint64(0xBF58476D1CE4E5B9)

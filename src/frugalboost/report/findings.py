@@ -1,4 +1,4 @@
-"""What a search over a table found: the whole trade-off, the choice, and what each feature brings."""
+"""The findings of a search: the whole trade-off, the choice, and what each feature contributes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from frugalboost.estimators.cross_validation import GBFSCVBase
 from frugalboost.estimators.fitted import NothingBoughtWarning
 from frugalboost.estimators.path import gbfs_path
 from frugalboost.report.measure import Measure
-from frugalboost.report.steps import Judge, Step, constant_score, steps_of
+from frugalboost.report.steps import HeldOutScorer, Step, constant_score, steps_of
 from frugalboost.tables.sample import Sample
 
 
@@ -45,7 +45,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Findings:
-    """All of it."""
+    """The path, the choice, and errors with one feature, two, ..."""
 
     parameter: str
     points: list[Point]
@@ -58,14 +58,14 @@ class Findings:
 
 
 def examine(search: GBFSCVBase, rows: Sample, test: Sample | None = None, choice: Choice | None = None) -> Findings:
-    """Follow the path of a fitted search on all rows, and measure what each feature of the choice brings.
+    """Follow the path of a fitted search on all rows, and measure what each feature of the choice contributes.
 
     Parameters
     ----------
     search : GBFSClassifierCV or GBFSRegressorCV
         Fitted on these rows.
     rows, test : Sample
-        What it was fitted on; rows to be judged on besides.
+        The rows of the fit, and test rows.
     choice : Choice or None, default=None
         None: what the search's rule chose.
 
@@ -74,19 +74,19 @@ def examine(search: GBFSCVBase, rows: Sample, test: Sample | None = None, choice
     Findings
         The path, the choice, and errors with the features so far.
     """
-    judge = Judge(search.estimator_, search.scoring, test)
+    scorer = HeldOutScorer(search.estimator_, search.scoring, test)
     choice = choice or chosen_by_rule(search)
     with warnings.catch_warnings():  # the first models of a path buy nothing
         warnings.simplefilter("ignore", NothingBoughtWarning)
-        points = list(_points(search, rows, judge))
-        steps = steps_of(search, choice.model, rows, judge, choice.mu_given)
+        points = list(_points(search, rows, scorer))
+        steps = steps_of(search, choice.model, rows, scorer, choice.mu_given)
     return Findings(
         parameter=_parameter(search),
         points=points,
         choice=choice,
         steps=steps,
         measure=Measure(search.scoring_),
-        test_score=judge(choice.model),
+        test_score=scorer(choice.model),
         constant_score=constant_score(search, rows),
         n_splits=search.n_splits_,
     )
@@ -126,7 +126,7 @@ def _parameter(search: GBFSCVBase) -> str:
 
 
 def _best_of_each(search: GBFSCVBase) -> list[tuple[float, int]]:
-    """For each value along the path its best candidate; of the chosen value the chosen one."""
+    """The best candidate for each value along the path; for the chosen value, the chosen one."""
     results, name = search.cv_results_, _parameter(search)
     best: dict[float, int] = {}
     for i, params in enumerate(results["params"]):
@@ -137,7 +137,7 @@ def _best_of_each(search: GBFSCVBase) -> list[tuple[float, int]]:
     return list(best.items())
 
 
-def _points(search: GBFSCVBase, rows: Sample, judge: Judge) -> Iterator[Point]:
+def _points(search: GBFSCVBase, rows: Sample, scorer: HeldOutScorer) -> Iterator[Point]:
     results, name = search.cv_results_, _parameter(search)
     best = _best_of_each(search)
     models = _models(search, rows, [results["params"][i] for _, i in best], name)
@@ -148,7 +148,7 @@ def _points(search: GBFSCVBase, rows: Sample, judge: Judge) -> Iterator[Point]:
             spread=float(results["se_test_score"][i]),
             mean_features=float(results["mean_n_features"][i]),
             model=model,
-            test_score=judge(model),
+            test_score=scorer(model),
         )
 
 

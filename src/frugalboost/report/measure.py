@@ -1,4 +1,4 @@
-"""Scores as errors: whatever the scorer, lower is better and everyone reads it the same way."""
+"""Scores as errors, so that lower is better for every scorer."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class Measure:
     Parameters
     ----------
     scoring : str
-        Name of the score. One that begins with "neg_" is an error already. Of those whose best value is 1 the distance
-        to 1 is shown, in percent; any other, such as one's own, is shown with its sign turned.
+        Name of the score. One that begins with "neg_" is an error already. For scores whose best value is 1, the
+        distance to 1 is shown, in percent; any other is shown with the opposite sign.
 
     Examples
     --------
@@ -70,7 +70,7 @@ class Measure:
 
     @property
     def unit(self) -> str:
-        """What stands behind numbers."""
+        """The text after numbers."""
         return " %" if self.is_share else ""
 
     def error(self, score: float) -> float:

@@ -89,7 +89,7 @@ def lead(contents: Contents) -> str:
     price = ""
     if contents["prices"]["differ"]:
         unit = contents["prices"]["unit"]
-        price = f" at a price of {chosen['price']:.4g}{f' {unit}' if unit else ''}"
+        price = f" at a cost of {chosen['price']:.4g}{f' {unit}' if unit else ''}"
     error = f"{error_text(contents, chosen['error'])} ± {error_text(contents, chosen['spread'])}"
     constant = contents["constant_error"]
     beside = "" if constant is None else f" (a constant: {error_text(contents, constant)})"

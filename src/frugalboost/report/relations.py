@@ -1,4 +1,4 @@
-"""How chosen features go together, and what they stand for among those that were not chosen."""
+"""Correlations among chosen features, and of chosen ones with those that were not chosen."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from frugalboost.tables import Table
 
 MOST_ROWS = 5_000
 AT_ONCE = 512  # columns ranked together
-ALIKE = 0.7  # a rank correlation from which one feature can stand for another
+ALIKE = 0.7  # a rank correlation from which a feature is listed
 MOST_ALIKE = 5
 
 Floats = NDArray[np.float64]
@@ -25,7 +25,7 @@ def comparable(table: Table) -> list[int]:
 
 
 class Ranks:
-    """Ranks of columns on at most so many rows, scaled so that a product is a correlation."""
+    """Ranks of columns on at most MOST_ROWS rows, scaled so that a product is a correlation."""
 
     def __init__(self, table: Table, seed: int = 0) -> None:
         n = table.shape[0]
@@ -57,8 +57,8 @@ def correlations(ranks: Ranks, columns: Sequence[int]) -> Floats:
     return matrix
 
 
-def stood_for(ranks: Ranks, chosen: Sequence[int], others: Sequence[int]) -> dict[int, list[tuple[int, float]]]:
-    """For each chosen column those others that it is most alike, strongest first."""
+def most_correlated(ranks: Ranks, chosen: Sequence[int], others: Sequence[int]) -> dict[int, list[tuple[int, float]]]:
+    """For each chosen column the most correlated others, strongest first."""
     own = ranks.of(chosen)
     found: dict[int, list[tuple[int, float]]] = {c: [] for c in chosen}
     for begin in range(0, len(others), AT_ONCE):
@@ -70,7 +70,7 @@ def stood_for(ranks: Ranks, chosen: Sequence[int], others: Sequence[int]) -> dic
 
 
 def relations_of(table: Table, chosen: Sequence[int]) -> dict[str, Any]:
-    """Correlations among the chosen columns, and what each stands for."""
+    """Correlations among the chosen columns, and of each with the others."""
     usable = set(comparable(table))
     own = [c for c in chosen if c in usable]
     if not own:
@@ -81,5 +81,5 @@ def relations_of(table: Table, chosen: Sequence[int]) -> dict[str, Any]:
     return {
         "columns": own,
         "correlation": np.round(correlations(ranks, own), 3).tolist(),
-        "stands_for": stood_for(ranks, own, others),
+        "stands_for": most_correlated(ranks, own, others),
     }

@@ -7,7 +7,7 @@ import json
 import os
 from typing import Self
 
-from frugalboost.files import whole_file
+from frugalboost.files import atomic_file
 from frugalboost.report.contents import FORMAT, Contents
 from frugalboost.report.page import page_of
 
@@ -83,7 +83,7 @@ class Report:
         >>> os.path.getsize(path) < 3_000_000
         True
         """
-        whole_file.replace(path, self.html().encode())
+        atomic_file.write(path, self.html().encode())
 
     def to_json(self) -> str:
         """Return the contents as JSON.

@@ -1,4 +1,4 @@
-"""The error with one feature, with two, with three: what each purchase brings."""
+"""The error with one feature, with two, with three: what each purchase contributes."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from sklearn.base import clone, is_classifier
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import check_scoring
 
-from frugalboost._support.parallel import Check, side_by_side
-from frugalboost._support.progress import Stage, Tally, Work, tally
+from frugalboost._support.parallel import Check, run_parallel
+from frugalboost._support.progress import Stage, Tally, Work, progress_counter
 from frugalboost._support.threads import threads_for
 from frugalboost.estimators.base import GBFSBase
 from frugalboost.estimators.cross_validation import GBFSCVBase
@@ -29,8 +29,8 @@ NEVER = 1e300  # a mu at which nothing is bought
 Columns = NDArray[np.intp]
 
 
-class Judge:
-    """Scores models on some rows; on none, where there are none."""
+class HeldOutScorer:
+    """Scores models on held-out rows, if there are any."""
 
     def __init__(self, estimator: GBFSBase, scoring: Any, test: Sample | None) -> None:
         self._scorer = Scorer(check_scoring(estimator, scoring=scoring))
@@ -40,25 +40,27 @@ class Judge:
         """The score; None without rows. ``columns``: the model knows only these."""
         if self.test is None:
             return None
-        rows = self.test if columns is None else self.test.of(columns)
+        rows = self.test if columns is None else self.test.columns(columns)
         return self._scorer(model, rows.X, rows.y, rows.weights)
 
 
 @dataclass(frozen=True)
 class Step:
-    """The score with the first so many features."""
+    """The score with the first features."""
 
     n_features: int
     score: float
     test_score: float | None
 
 
-def steps_of(search: GBFSCVBase, model: GBFSBase, rows: Sample, judge: Judge, mu_given: bool = False) -> list[Step]:
-    """What models with the first features that were bought score.
+def steps_of(
+    search: GBFSCVBase, model: GBFSBase, rows: Sample, scorer: HeldOutScorer, mu_given: bool = False
+) -> list[Step]:
+    """Scores of models with only the first features that were bought.
 
-    In each split features are bought anew on its training rows, as the chosen model bought them on all rows, and models
-    of the first ones are judged on its held-out rows: features that were chosen with those in sight would look better
-    than they are. Test rows took no part, so there the chosen model's own features are judged.
+    Each split buys its own features on its training rows, with the settings of the chosen model, and models with the
+    first ones are scored on its held-out rows: features chosen with the help of those rows would look better than they
+    are. Test rows took no part in the choice, so there the chosen model's own features are used.
 
     Parameters
     ----------
@@ -68,33 +70,33 @@ def steps_of(search: GBFSCVBase, model: GBFSBase, rows: Sample, judge: Judge, mu
         The one that was chosen.
     rows : Sample
         Those of the fit.
-    judge : Judge
-        Knows the test rows.
+    scorer : HeldOutScorer
+        Has the test rows.
     mu_given : bool, default=False
         Whether the model's mu is to be the same in every split, not the same share of that split's mu_max.
 
     Returns
     -------
     list of Step
-        For one feature, two, and so on; wider apart where there are many.
+        For one feature, two, and so on; with many features, only some sizes.
     """
     sizes = step_sizes(len(model.selected_features_))
     if not sizes:
         return []
     splits = splits_of(search, rows)
-    n_fits = (len(splits) + (judge.test is not None)) * len(sizes)
-    count = tally(n_fits, Stage(Work.FIRST_FEATURES)) if search.verbose else None
+    n_fits = (len(splits) + (scorer.test is not None)) * len(sizes)
+    count = progress_counter(n_fits, Stage(Work.FIRST_FEATURES)) if search.verbose else None
     threads = threads_for(search.n_jobs)
     shares = search.mus is None and not mu_given
     scores = []
     for train, held_out in splits:
-        part = rows.at(train)
-        own = Judge(model, search.scoring, rows.at(held_out))
-        order = bought_again(model, part, shares, search.n_jobs)
+        part = rows.take(train)
+        own = HeldOutScorer(model, search.scoring, rows.take(held_out))
+        order = purchases_on(model, part, shares, search.n_jobs)
         scores.append(scores_of(model, part, order, own, sizes, threads, count))
     on_test: Sequence[float | None] = [None] * len(sizes)
-    if judge.test is not None:
-        on_test = scores_of(model, rows, model.selected_features_.astype(np.intp), judge, sizes, threads, count)
+    if scorer.test is not None:
+        on_test = scores_of(model, rows, model.selected_features_.astype(np.intp), scorer, sizes, threads, count)
     means = np.mean(np.array(scores, dtype=float), axis=0).tolist()
     return [Step(*step) for step in zip(sizes, means, on_test, strict=True)]
 
@@ -110,26 +112,26 @@ def constant_score(search: GBFSCVBase, rows: Sample) -> float | None:
     constant = DummyClassifier(strategy="prior") if is_classifier(search) else DummyRegressor()
     scores = []
     for train, held_out in splits_of(search, rows):
-        part = rows.at(train)
+        part = rows.take(train)
         fitted = clone(constant).fit(np.zeros((len(train), 1)), part.y, part.weights)
         try:
-            scores.append(Judge(search.estimator_, search.scoring, rows.at(held_out))(fitted))
-        except (TypeError, ValueError, AttributeError):  # a scorer that asks for more than a constant has
+            scores.append(HeldOutScorer(search.estimator_, search.scoring, rows.take(held_out))(fitted))
+        except (TypeError, ValueError, AttributeError):  # a scorer that a constant model can't serve
             return None
     mean = float(np.mean(np.array(scores, dtype=float)))
     return mean if np.isfinite(mean) else None
 
 
 def step_sizes(n: int) -> list[int]:
-    """1, 2, 3, ... and where there are many features wider and wider apart."""
+    """1, 2, 3, ..., and further apart from 20 on."""
     if n <= ALL_UNTIL:
         return list(range(1, n + 1))
     wide = np.geomspace(ALL_UNTIL, n, MOST_STEPS - ALL_UNTIL).round().astype(int)
     return sorted({*range(1, ALL_UNTIL + 1), *wide.tolist()})
 
 
-def bought_again(model: GBFSBase, rows: Sample, shares: bool, n_jobs: int | None) -> Columns:
-    """What the same settings buy on other rows, in order; ``shares``: mu is the same share of mu_max there."""
+def purchases_on(model: GBFSBase, rows: Sample, shares: bool, n_jobs: int | None) -> Columns:
+    """The features that the same settings buy on other rows; ``shares``: mu is the same share of mu_max there."""
     again = clone(model).set_params(n_jobs=n_jobs, verbose=0)
     if shares and model.n_features_to_select is None and model.mu_max_ > 0:
         checked, _ = again._checked(rows.X, rows.y, rows.weights)
@@ -139,29 +141,35 @@ def bought_again(model: GBFSBase, rows: Sample, shares: bool, n_jobs: int | None
 
 
 def scores_of(
-    model: GBFSBase, rows: Sample, order: Columns, judge: Judge, sizes: Sequence[int], threads: int, count: Tally | None
+    model: GBFSBase,
+    rows: Sample,
+    order: Columns,
+    scorer: HeldOutScorer,
+    sizes: Sequence[int],
+    threads: int,
+    count: Tally | None,
 ) -> list[float | None]:
-    """Scores of models with the first features of an order; with all of them where they are fewer."""
+    """Scores of models with the first features of an order; with all of them if there are fewer."""
 
     def score(k: int, check: Check | None, threads: int) -> float | None:
-        found = first(model, rows, order[:k], judge, threads)
+        found = score_with(model, rows, order[:k], scorer, threads)
         if count is not None:
             count.step()
         return found
 
-    return side_by_side([partial(score, k) for k in sizes], threads)
+    return run_parallel([partial(score, k) for k in sizes], threads)
 
 
-def first(model: GBFSBase, rows: Sample, columns: Columns, judge: Judge, threads: int) -> float | None:
+def score_with(model: GBFSBase, rows: Sample, columns: Columns, scorer: HeldOutScorer, threads: int) -> float | None:
     """The score of a model with the settings of another, on some columns that are all free."""
     if not len(columns):  # nothing was worth its price: a constant
         constant = clone(model).set_params(n_features_to_select=None, mu=NEVER, costs=None, max_iter=1, n_jobs=threads)
-        return judge(constant.fit(rows.X, rows.y, rows.weights))
-    own = narrowed(model, columns).set_params(n_jobs=threads)
-    return judge(own.fit(rows.of(columns).X, rows.y, rows.weights), columns)
+        return scorer(constant.fit(rows.X, rows.y, rows.weights))
+    own = settings_for_columns(model, columns).set_params(n_jobs=threads)
+    return scorer(own.fit(rows.columns(columns).X, rows.y, rows.weights), columns)
 
 
-def narrowed(model: GBFSBase, columns: Columns) -> GBFSBase:
+def settings_for_columns(model: GBFSBase, columns: Columns) -> GBFSBase:
     """The model's settings for a table of some of its columns, all of them free."""
     categorical = [i for i, c in enumerate(columns.tolist()) if c in model.categories_]
     settings: dict[str, Any] = {"mu": 0.0, "costs": None, "budget": None, "n_features_to_select": None, "verbose": 0}

@@ -1,1 +1,1 @@
-"""Many fits: which features are worth keeping, and how much each is worth on rows not seen."""
+"""Many fits: paths, backward elimination, held-out importance, cross-validation."""

@@ -1,4 +1,4 @@
-"""The mean of several models as one: each is fitted on a part of the rows and stopped early on the rest of them."""
+"""The mean of several models as one model: each is fitted on a part of the rows and stopped early on the rest."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from frugalboost._support.parallel import Check, both, side_by_side
+from frugalboost._support.parallel import Check, call_both, run_parallel
 from frugalboost.losses import has_values
 from frugalboost.selection.folds import stratified_folds
 from frugalboost.training.boosting import Observer, boost
@@ -23,7 +23,7 @@ Places = NDArray[np.int64]
 def fit_average(task: FitTask, observer: Observer | None, threads: int) -> Model:
     """Fit as many models as ``average`` says, each stopped on its own held-out rows, and return their mean.
 
-    All begin at the start value of all rows: a fold may lack a class.
+    All start from the start value of all rows, since a fold may lack a class.
     """
     if not has_values(task.loss):
         raise ValueError("average needs the loss of every row: give your loss a method 'value'.")
@@ -33,7 +33,7 @@ def fit_average(task: FitTask, observer: Observer | None, threads: int) -> Model
     repeats = range(-(-models // 5))
     folds = [fold for r in repeats for fold in stratified_folds(task.train.y, task.outputs, 5, seed + r)][:models]
     works = [partial(_fit, task, train, held, start, observer) for train, held in folds]
-    return _mean(side_by_side(works, threads), task, threads)
+    return _mean(run_parallel(works, threads), task, threads)
 
 
 def _fit(
@@ -54,11 +54,11 @@ def _fit(
         validation_bins=task.binned.take(None, held, threads),
         params=replace(task.params, early_stopping=True),
     )
-    return boost(part, None, both(observer, check), threads, start)
+    return boost(part, None, call_both(observer, check), threads, start)
 
 
 def _mean(models: Sequence[Model], task: FitTask, threads: int) -> Model:
-    """One model of all trees: the first trees of all, then the second ones, each with its share."""
+    """One model of all trees, scaled by the number of models: the first trees of all, then the second ones."""
     trees = _interleaved(models)
     model = replace(
         models[0],

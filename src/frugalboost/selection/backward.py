@@ -1,9 +1,8 @@
 """The best k features, not the first k: buy more than k, then sell the weakest back.
 
-Buying is greedy and takes correlated twins. So the importance of features is measured in folds of the
-training rows: models are fitted on what is owned, and each feature is hidden from them on the rows they were not fitted
-on. What is missed least is sold.
-docs/selection.md says what else was tried, with numbers.
+Buying is greedy and takes correlated twins. So the importance of features is measured in folds of the training rows:
+models are fitted on the owned features, and each feature is hidden from them on the held-out rows. The least important
+ones are sold. docs/selection.md says what else was tried, with numbers.
 """
 
 from __future__ import annotations
@@ -17,10 +16,10 @@ from numpy.typing import NDArray
 
 from frugalboost.costs import Resolved
 from frugalboost.losses import has_values
-from frugalboost.selection.bills import Bill, prices_paid
 from frugalboost.selection.final_fit import FitResult, fit_on, refit_scores
 from frugalboost.selection.importance import HeldOutImportance
-from frugalboost.training.boosting import Observer, boost, priced
+from frugalboost.selection.purchase_order import PurchaseOrder, prices_paid
+from frugalboost.training.boosting import Observer, boost, with_prediction_costs
 from frugalboost.training.model import Model
 from frugalboost.training.task import FitTask
 
@@ -28,13 +27,13 @@ Floats = NDArray[np.float64]
 Columns = NDArray[np.int64]
 Listener = Callable[[int], None]
 
-SHARE_SOLD = 0.2  # of what is owned, at once, while much is owned
-PLENTY = 5  # times as many are bought as are wanted
-FEW = 20  # from here on one at a time
+SHARE_SOLD = 0.2  # of the owned features, sold at once
+BUY_FACTOR = 5  # features bought per feature wanted
+ONE_AT_A_TIME = 20  # with this number of features or fewer, one is sold at a time
 
 
 class OwnedBags:
-    """What can be sold: bags of columns, or single columns. A column is given back with the bag that pays for it."""
+    """What can be sold: bags of columns, or single columns. A column is sold with the bag that paid for it."""
 
     def __init__(self, costs: Resolved, order: Columns) -> None:
         self._costs = costs
@@ -56,15 +55,15 @@ class OwnedBags:
         return np.sort(self.order)
 
     def own_columns(self) -> list[Columns]:
-        """For each bag the columns that go with it: those in no other bag, and what can't be bought without them."""
+        """The columns that are sold with each bag: those in no other owned bag, and columns that need them."""
         own = [np.array(columns, dtype=np.int64) for columns in self._own()]
         columns = self.columns()
-        if np.isfinite(self._costs.start[columns]).all():  # nothing waits for anything
+        if np.isfinite(self._costs.start[columns]).all():  # no column needs another one
             return own
         return [np.setdiff1d(columns, self._left_without(some)) for some in own]
 
     def _own(self) -> list[list[int]]:
-        """Of the columns that came with each bag those in no other that is owned; all, where there would be none."""
+        """The columns of each bag that are in no other owned bag; all of them if there are none."""
         bags = self._costs.bags
         if bags is None:
             return [columns for columns, _ in self._came_with]
@@ -78,18 +77,18 @@ class OwnedBags:
         return list(prices_paid(self._costs, self.order[~np.isin(self.order, sold)]))
 
     def prices(self) -> Floats:
-        """What was paid for each bag; the free ones count like the cheapest other one, since places are scarce too."""
+        """What was paid for each bag; a free one counts like the cheapest other one, since k is limited too."""
         price = prices_paid(self._costs, self.order)
         prices = np.array([sum(price.get(c, 0.0) for c in columns) for columns, _ in self._came_with])
         return np.where(prices > 0, prices, prices[prices > 0].min() if (prices > 0).any() else 1.0)
 
     def sell(self, columns: Columns) -> None:
-        """Give columns back."""
+        """Sell columns."""
         self._keep(self.order[~np.isin(self.order, columns)])
 
 
 class BackwardElimination:
-    """The way down: the bag that is missed least for its price is sold, again and again."""
+    """Sells the bag with the lowest importance for its price, again and again."""
 
     def __init__(self, importance: HeldOutImportance, bags: OwnedBags, on_step: Listener | None) -> None:
         self._importance, self._bags, self._on_step = importance, bags, on_step
@@ -97,22 +96,22 @@ class BackwardElimination:
         self.loss: list[float] = []
         self.sold: list[list[int]] = []
 
-    def down_to(self, number: int, task: FitTask) -> Bill:
-        """Sell until what is left can be bought at the task's prices, which allow this number of bags."""
-        if number == 0:  # no importances are needed to sell everything
+    def down_to(self, number: int, task: FitTask) -> PurchaseOrder:
+        """Sell until the remaining columns can be bought at the task's prices, which allow this number of bags."""
+        if number == 0:  # to sell everything, importances are not needed
             self._bags.sell(self._bags.columns())
         while True:
-            # In another order fewer bags may do, but only where they overlap.
+            # In another order fewer bags may be enough, but only if they overlap.
             if len(self._bags) <= number or task.costs.overlap:
-                bill = Bill.of(task, [self._bags.order, self._bags.columns()])
-                if len(bill.order) == len(self._bags.order):
-                    return bill
+                order = PurchaseOrder.find(task, [self._bags.order, self._bags.columns()])
+                if len(order.order) == len(self._bags.order):
+                    return order
             self._eliminate(max(1, len(self._bags) - number))
 
     def _eliminate(self, most: int) -> None:
         bags = self._bags
         columns, own = bags.columns(), bags.own_columns()
-        at_once = 1 if len(own) <= FEW else max(1, int(SHARE_SOLD * len(own)))
+        at_once = 1 if len(own) <= ONE_AT_A_TIME else max(1, int(SHARE_SOLD * len(own)))
         increase = self._importance.loss_increase(columns, own)
         prices = bags.prices()
         worth = np.where(increase > 0, increase / prices, increase * prices)
@@ -126,7 +125,7 @@ class BackwardElimination:
             self._on_step(len(bags))
 
     def steps(self) -> dict[str, list[Any]]:
-        """What was sold, and the held-out loss before."""
+        """The columns sold in each step, and the held-out loss before."""
         return {"n_features": list(self.n_features), "loss": list(self.loss), "sold": list(self.sold)}
 
 
@@ -137,7 +136,7 @@ def eliminate(
     threads: int,
     on_step: Listener | None = None,
 ) -> dict[int, FitResult]:
-    """For each number of features (bags, where there are bags) the best model found.
+    """The best model found for each number of features (with bags: of bags).
 
     Parameters
     ----------
@@ -146,11 +145,11 @@ def eliminate(
     numbers : sequence of int
         How many features to keep.
     observer : callable or None
-        Called by every fit, so that it can be ended.
+        Called by every fit, so that the fit can be stopped.
     threads : int
         Threads.
     on_step : callable or None
-        Called with the number of features left, whenever some were sold.
+        Called with the number of features left after each step.
     """
     if not has_values(task.loss):
         raise ValueError("n_features_to_select needs the loss of every row: give your loss a method 'value'.")
@@ -163,8 +162,8 @@ def eliminate(
         first = boost(limited, None, observer, threads)
         left, rival = elimination.down_to(k, limited), first.features
         kept = left.order
-        # Never pay more for what was bought first, unless there is a budget, which it keeps.
-        fair = bool(np.isfinite(task.budget) or first.cost <= left.total)
+        # The features bought first must not cost more, unless there is a budget, which they keep.
+        fair = bool(np.isfinite(task.budget) or first.cost <= left.cost)
         if fair and len(rival) and importance.loss(np.sort(rival)) < importance.loss(np.sort(kept)):
             kept = rival
         again = fit_on(limited, kept, bought, observer, threads)
@@ -172,20 +171,20 @@ def eliminate(
         chosen = replace(first if keep == "forward" else again, mu_max=bought.mu_max)
         little = len(kept) > 0 and importance.no_better_than_constant(np.sort(kept))
         scores = refit_scores(first, again, keep)
-        out[k] = FitResult(priced(chosen, task, threads), scores, elimination.steps(), little)
+        out[k] = FitResult(with_prediction_costs(chosen, task, threads), scores, elimination.steps(), little)
     return out
 
 
 def _buy_enough(task: FitTask, number: int, observer: Observer | None, threads: int) -> Model:
-    """Buy at the task's mu, and at smaller ones until several times as much is owned as is wanted."""
+    """Buy at the task's mu, and at smaller ones until BUY_FACTOR times as many are owned as wanted."""
     mu = task.params.mu
     while True:
         model = boost(replace(task, budget=np.inf, params=replace(task.params, mu=mu)), None, observer, threads)
-        if mu == 0 or task.costs.count(model.features) >= PLENTY * number:
+        if mu == 0 or task.costs.count(model.features) >= BUY_FACTOR * number:
             return model
         mu = mu / 10 if mu > 1e-3 * model.mu_max else 0.0
 
 
 def _at_most(task: FitTask, number: int) -> FitTask:
-    """The task with at most this number of purchases, whatever they gain; a bag is one."""
+    """The task with mu = 0 and at most this number of purchases; a bag is one."""
     return replace(task, costs=task.costs.at_most(number), params=replace(task.params, mu=0.0))

@@ -1,4 +1,4 @@
-"""The last fit, on features that were chosen: all of them free, and the prices paid as they are."""
+"""The last fit, on the chosen features: all of them are free, and the prices paid are reported."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from frugalboost.costs import resolve
 from frugalboost.selection.averaging import fit_average
-from frugalboost.selection.bills import Bill
 from frugalboost.selection.importance import narrowed
-from frugalboost.training.boosting import Observer, boost, priced
+from frugalboost.selection.purchase_order import PurchaseOrder
+from frugalboost.training.boosting import Observer, boost, with_prediction_costs
 from frugalboost.training.model import Curve, Model, Purchases
 from frugalboost.training.task import FitTask
 
@@ -24,16 +24,16 @@ class FitResult:
     """A model, and how its features were selected."""
 
     model: Model
-    refit_scores: dict[str, Any] | None = None  # of the model that bought, and of the one refitted on its features
-    elimination: dict[str, list[Any]] | None = None  # what was sold on the way, and the held-out loss before
-    no_better_than_constant: bool = False  # in the folds, as far as can be told
+    refit_scores: dict[str, Any] | None = None  # of the model that bought the features, and of the refitted one
+    elimination: dict[str, list[Any]] | None = None  # what was sold, and the held-out loss before
+    no_better_than_constant: bool = False  # in the folds, within the error of the measurement
 
 
 def forward(task: FitTask, observer: Observer | None, threads: int) -> FitResult:
-    """Buy at a fixed mu, and where asked for fit once more on the chosen features alone."""
+    """Buy at a fixed mu, and with ``refit`` fit again on the chosen features alone."""
     refit, average = task.params.refit, task.params.average
     if average > 1 and not refit:
-        raise ValueError(f"average={average} is about the last fit: set n_features_to_select or refit too.")
+        raise ValueError(f"average={average} applies to the last fit: also set n_features_to_select or refit.")
     if refit == "auto" and task.validation is None:
         raise ValueError(
             'refit="auto" compares validation losses: set early_stopping=True, or give fit X_val and y_val.'
@@ -67,30 +67,30 @@ def _score(model: Model) -> dict[str, Any]:
 def fit_on(task: FitTask, columns: Columns, bought: Model, observer: Observer | None, threads: int) -> Model:
     """Fit on some columns, all free, with the task's settings; the model is one of the whole table.
 
-    ``columns`` are in the order in which they were bought: where their prices depend on the order, another one may not
-    fit the budget. ``bought`` is the model of the whole table that led here: mu_max is a matter of all columns.
+    ``columns`` are in order of purchase: another order may exceed the budget. ``bought`` is the model on the whole
+    table that bought them; mu_max and impurity are taken from it.
     """
     if not len(columns):
         return _constant(task, bought, observer, threads)
     model = _fit_free(task, np.sort(columns), observer, threads)
-    purchases = _settled(model, columns, task)
-    if purchases is None:  # not all of what the free model uses can be paid
-        bound = boost(_only(task, columns), None, observer, threads)
+    purchases = _affordable_purchases(model, columns, task)
+    if purchases is None:  # the columns that the free model uses exceed the budget
+        bound = boost(_restricted_to(task, columns), None, observer, threads)
         model, purchases = bound, bound.purchases
     wide = replace(
         model,
         purchases=purchases,
-        curve=_accounted(model, purchases),
+        curve=_with_purchases(model, purchases),
         prices=task.costs.start,
         mu_max=bought.mu_max,
         impurity=bought.impurity,
         levels=task.levels,
     )
-    return priced(wide, task, threads)
+    return with_prediction_costs(wide, task, threads)
 
 
 def _fit_free(task: FitTask, columns: Columns, observer: Observer | None, threads: int) -> Model:
-    """A model on some columns that all cost nothing, in terms of the whole table."""
+    """A model on some columns, all free, with the column numbers of the whole table."""
     narrow = narrowed(task, columns, threads)
     if task.params.average > 1:
         model = fit_average(narrow, observer, threads)
@@ -98,29 +98,29 @@ def _fit_free(task: FitTask, columns: Columns, observer: Observer | None, thread
         model = boost(narrow, None, observer, threads)
     return replace(
         model,
-        ensemble=replace(model.ensemble, feature=_renamed(model.ensemble.feature, columns)),
-        purchases=replace(model.purchases, feature=_renamed(model.purchases.feature, columns)),
+        ensemble=replace(model.ensemble, feature=_to_table_columns(model.ensemble.feature, columns)),
+        purchases=replace(model.purchases, feature=_to_table_columns(model.purchases.feature, columns)),
     )
 
 
-def _only(task: FitTask, columns: Columns) -> FitTask:
-    """The task with no other columns to buy: prices and budget bind it, and mu does not."""
+def _restricted_to(task: FitTask, columns: Columns) -> FitTask:
+    """The task with only these columns for sale, with prices and budget and mu = 0."""
     others = np.full(len(task.costs.start), np.inf)
     others[columns] = 0.0
     costs = replace(task.costs, rules=(*task.costs.rules, *resolve(others, len(others), None).rules))
     return replace(task, costs=costs, params=replace(task.params, mu=0.0, new_features=1.0))
 
 
-def _settled(model: Model, columns: Columns, task: FitTask) -> Purchases | None:
-    """What a model that was fitted on free columns has to buy, in an order that fits the budget; None: no order does.
+def _affordable_purchases(model: Model, columns: Columns, task: FitTask) -> Purchases | None:
+    """The purchases of a model that was fitted on free columns, in an order within the budget; None if there is none.
 
-    In the order of first use, where that can be paid. Otherwise a feature may be bought before a tree looks at it,
-    because that makes another one cheaper; what the best iteration does not use comes last.
+    In the order of first use, if the budget allows it. Otherwise a feature may be bought before a tree uses it, because
+    that makes another one cheaper. Features that the best iteration does not use come last.
     """
     used = model.purchases
     needed = used.feature[used.iteration <= model.best_iteration]
-    first = Bill.of(task, [needed, columns[np.isin(columns, needed)]])
-    whole = Bill.in_order(task, np.concatenate([first.order, used.feature[len(needed) :]]))
+    first = PurchaseOrder.find(task, [needed, columns[np.isin(columns, needed)]])
+    whole = PurchaseOrder.in_order(task, np.concatenate([first.order, used.feature[len(needed) :]]))
     if len(first.order) < len(needed) or len(whole.order) < len(used.feature):
         return None
     place = {f: i for i, f in enumerate(used.feature.tolist())}
@@ -129,8 +129,8 @@ def _settled(model: Model, columns: Columns, task: FitTask) -> Purchases | None:
     return Purchases(used.feature[at], whole.prices, used.gain[at], by_then)
 
 
-def _accounted(model: Model, purchases: Purchases) -> Curve:
-    """The model's curve with what is owned and paid after each iteration."""
+def _with_purchases(model: Model, purchases: Purchases) -> Curve:
+    """The model's curve with the features owned and the cost after each iteration."""
     owned = np.searchsorted(purchases.iteration, np.arange(model.n_iterations + 1), side="right")
     paid = np.concatenate([[0.0], np.cumsum(purchases.price)])
     return replace(model.curve, n_features=owned.astype(np.int32), cost=paid[owned])
@@ -142,5 +142,5 @@ def _constant(task: FitTask, bought: Model, observer: Observer | None, threads: 
     return replace(model, prices=task.costs.start, mu_max=bought.mu_max, impurity=bought.impurity)
 
 
-def _renamed(feature: NDArray[np.int32], columns: Columns) -> NDArray[np.int32]:
+def _to_table_columns(feature: NDArray[np.int32], columns: Columns) -> NDArray[np.int32]:
     return np.where(feature >= 0, columns[feature], -1).astype(np.int32)

@@ -1,4 +1,4 @@
-"""One fit as an estimator asks for it: plain, refitted on the features it bought, or with exactly k of them."""
+"""The fit of an estimator: plain, refitted on the features it bought, or with exactly k of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from frugalboost.training.warm_start import WarmStart
 def fit(
     task: FitTask, threads: int, warm: WarmStart | None = None, verbose: bool = False
 ) -> tuple[FitResult, WarmStart]:
-    """Fit, or go on from an earlier fit; with what a continued fit needs."""
+    """Fit, or continue an earlier fit; also returns what a continued fit needs."""
     if warm is not None:
         warm.check(task)
     task = training.prepare(task, threads, warm)

@@ -1,4 +1,4 @@
-"""Stratified folds: each has the distribution of y, whether y has classes or numbers."""
+"""Stratified folds, for classes and for numbers: each has the distribution of y."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a feature is worth to models that own it: how much worse they predict unseen rows when it is hidden."""
+"""Held-out importance: how much worse models predict rows outside the fit when a feature is hidden from them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from frugalboost._support.parallel import Check, both, side_by_side
+from frugalboost._support.parallel import Check, call_both, run_parallel
 from frugalboost.costs import resolve
 from frugalboost.selection.folds import stratified_folds
 from frugalboost.training.boosting import Observer, boost
@@ -19,13 +19,13 @@ Floats = NDArray[np.float64]
 Columns = NDArray[np.int64]
 
 FOLDS = 5
-MOST_ROWS = 20_000  # that importances are measured on; the last fit sees all
-COARSE_RATE = 0.3  # learning rate of the models that only measure importances,
-COARSE_PATIENCE = 8  # and when they stop
+MOST_ROWS = 20_000  # used to measure importances; the last fit uses all rows
+COARSE_RATE = 0.3  # learning rate of models that only measure importances
+COARSE_PATIENCE = 8  # iterations without improvement after which they stop
 
 
 class HeldOutImportance:
-    """Importance of features in folds of the training rows, to models on the columns in question alone."""
+    """Importance of features in folds of the training rows, for models on given columns."""
 
     def __init__(self, task: FitTask, observer: Observer | None, threads: int) -> None:
         self._task, self._observer, self._threads = task, observer, threads
@@ -41,11 +41,11 @@ class HeldOutImportance:
         )
 
     def loss(self, columns: Columns) -> float:
-        """Mean loss on held-out rows of models on these columns, after as many iterations as are best for all folds."""
+        """Mean held-out loss of models on these columns, after the number of iterations that is best for all folds."""
         return float(self._curves_of(columns).mean(axis=0).min())
 
     def no_better_than_constant(self, columns: Columns) -> bool:
-        """Whether held-out rows are predicted hardly better with these columns than by a constant."""
+        """Whether models on these columns predict held-out rows hardly better than a constant."""
         curves = self._curves_of(columns)
         better = curves[:, 0] - curves[:, curves.mean(axis=0).argmin()]
         # Two standard errors, because columns and iterations were chosen on these very rows.
@@ -62,9 +62,11 @@ class HeldOutImportance:
         """By how much the held-out loss rises when each bag of columns is hidden from models on these columns."""
         places = [np.searchsorted(columns, bag).astype(np.int32) for bag in bags]
         works = [partial(self._in_fold, train, held, columns, places) for train, held in self._folds]
-        curves, rises = zip(*side_by_side(works, self._threads), strict=True)
+        curves, rises = zip(*run_parallel(works, self._threads), strict=True)
         longest = max(len(curve) for curve in curves)
-        padded = [np.pad(curve, (0, longest - len(curve)), mode="edge") for curve in curves]  # those that stopped stay
+        padded = [
+            np.pad(curve, (0, longest - len(curve)), mode="edge") for curve in curves
+        ]  # a fold that stopped keeps its last loss
         self._curves[columns.tobytes()] = np.array(padded)
         return np.asarray(np.mean(rises, axis=0))
 
@@ -77,7 +79,7 @@ class HeldOutImportance:
         check: Check | None,
         threads: int,
     ) -> tuple[Floats, Floats]:
-        """One fold: the held-out loss after each iteration, and how much worse the best one is without each bag."""
+        """One fold: the held-out loss after each iteration, and its increase at the best one without each bag."""
         task, rows = self._task, self._task.train
         validation, held_bins = rows.targets(held), task.binned.take(columns, held, threads)
         inner = replace(
@@ -87,7 +89,7 @@ class HeldOutImportance:
             validation_bins=held_bins,
             params=self._params,
         )
-        model = boost(inner, None, both(self._observer, check), threads)
+        model = boost(inner, None, call_both(self._observer, check), threads)
         if not bags:
             return model.curve.validation_loss, np.zeros(0)
         trees, best = model.ensemble, model.best_iteration

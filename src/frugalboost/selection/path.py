@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from frugalboost._support.parallel import Check, side_by_side
+from frugalboost._support.parallel import Check, run_parallel
 from frugalboost._support.progress import SellingLine
 from frugalboost.selection.backward import eliminate
 from frugalboost.selection.final_fit import FitResult, forward
@@ -22,14 +22,14 @@ Floats = NDArray[np.float64]
 
 
 def mu_grid(mu_max: float, n_mus: int, eps: float) -> Floats:
-    """Values of mu from mu_max down, each the same factor smaller; only zero where nothing gains anything."""
+    """Values of mu from mu_max down, each the same factor smaller; only zero if nothing gains anything."""
     if not mu_max > 0:
         return np.zeros(1)
     return mu_max * np.geomspace(1.0, eps, n_mus) if n_mus > 1 else np.array([mu_max])
 
 
 def check_mus(mus: ArrayLike) -> Floats:
-    """Return values of mu, falling; ValueError where one is negative or no number."""
+    """Return values of mu, falling; ValueError if one is negative or not a number."""
     values = np.unique(np.asarray(mus, dtype=np.float64).ravel())[::-1]
     if not len(values) or not (values >= 0).all():
         raise ValueError(f"mus must be a list of numbers that are zero or positive, not {mus!r}.")
@@ -37,7 +37,7 @@ def check_mus(mus: ArrayLike) -> Floats:
 
 
 def check_numbers(numbers: Any) -> list[int]:
-    """Return numbers of features, rising; ValueError where one is no whole number or negative."""
+    """Return numbers of features, rising; ValueError if one is negative or not a whole number."""
     values = np.unique(np.asarray(numbers).ravel())
     if not len(values) or values.dtype.kind not in "iu" or values.min() < 0:
         raise ValueError(f"n_features_to_select must be whole numbers from 0 on, not {numbers!r}.")
@@ -45,12 +45,12 @@ def check_numbers(numbers: Any) -> list[int]:
 
 
 class PathFitter:
-    """One binned table and the fits on it that a path is made of.
+    """One binned table, and the fits of a path on it.
 
     Parameters
     ----------
     task : FitTask
-        What is fitted; it is prepared here.
+        The fit; it is prepared here.
     threads : int
         Threads.
     """
@@ -78,9 +78,9 @@ class PathFitter:
         return [found[k] for k in numbers]
 
     def by_mu(self, mus: Floats, verbose: int) -> list[FitResult]:
-        """Fit for each mu side by side; the smallest, which take longest, begin."""
+        """Fit for each mu in parallel, starting with the smallest, which take longest."""
         works = [partial(_fit_at, self.task, float(mu)) for mu in mus[::-1]]
-        return side_by_side(works, self.threads, bool(verbose))[::-1]
+        return run_parallel(works, self.threads, bool(verbose))[::-1]
 
     def by_number(self, numbers: list[int], verbose: int) -> list[FitResult]:
         """Buy many features, then eliminate down to each number."""

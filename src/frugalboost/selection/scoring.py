@@ -23,24 +23,24 @@ class Scorer:
     def __init__(self, scorer: Callable[..., float]) -> None:
         self._scorer = scorer
         self._takes_weights = _takes_weights(scorer)
-        # These look at what the model predicts, not at X: a table that was checked need not be checked again.
+        # These scorers pass X on to the model only, which takes a checked table.
         self._takes_tables = isinstance(scorer, _BaseScorer) or _is_own_score(scorer)
 
     def __call__(self, estimator: Any, X: Any, y: Any, weights: Floats | None) -> float:
-        """Return the score; higher is better. A scorer of the user's own is shown X as the user holds it."""
+        """Return the score; higher is better. A user's own scorer gets X as the user passed it."""
         if isinstance(X, Table) and not self._takes_tables:
             X = X.as_given
         more = {"sample_weight": weights} if self._takes_weights and weights is not None else {}
         return float(self._scorer(estimator, X, y, **more))
 
     def on_checked(self, estimator: Any, sample: Sample, weighted: bool) -> float:
-        """Return the score on rows that were checked, whose y holds the numbers of classes."""
+        """Return the score on a checked sample, whose y holds class codes."""
         y = estimator.classes_[sample.y.astype(np.intp)] if is_classifier(estimator) else sample.y
         return self(estimator, sample.X, y, sample.weights if weighted else None)
 
 
 def score_name(estimator: Any, scoring: Any) -> str:
-    """What a score is called in tables and figures."""
+    """The name of a score in tables and figures."""
     if scoring is None:
         return "accuracy" if is_classifier(estimator) else "R²"
     return scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score")
@@ -52,7 +52,7 @@ def _is_own_score(scorer: Any) -> bool:
 
 
 def _takes_weights(scorer: Any) -> bool:
-    """A scorer made by make_scorer passes weights on to its metric, which may not know them."""
+    """A scorer made by make_scorer passes weights on to its metric, which may not take them."""
     if _is_own_score(scorer):
         return True
     try:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frugalboost._support.parallel import Check, side_by_side
+from frugalboost._support.parallel import Check, run_parallel
 from frugalboost._support.progress import Stage
 from frugalboost.selection.final_fit import FitResult
 from frugalboost.selection.path import PathFitter
@@ -19,18 +19,18 @@ from frugalboost.tables.sample import Sample
 
 Floats = NDArray[np.float64]
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]
-Row = tuple[float, ...]  # score, features, price, held-out loss, iterations
+Row = tuple[float, ...]  # score, features, cost, held-out loss, iterations
 
 
 @dataclass(frozen=True)
 class Grid:
-    """What is tried: every depth with every value of mu or number of features, and with every number of iterations."""
+    """The candidates: every depth with every mu or number of features, and every number of iterations."""
 
     parameter: str
     values: NDArray[Any]
     depths: Sequence[int | None]
     iterations: Sequence[int | None]  # None: the estimator's own
-    mu_max: float | None = None  # of all rows; given: a mu means the same share of mu_max in every split
+    mu_max: float | None = None  # of all rows; if given, a mu means the same share of mu_max in every split
 
     def candidates(self) -> list[dict[str, Any]]:
         """Parameters of each candidate, in the order of the results."""
@@ -41,7 +41,7 @@ class Grid:
 
 
 class Fold:
-    """One split: its training rows are binned by themselves, its held-out rows only scored.
+    """One split: its training rows are binned without the held-out rows, which are only scored.
 
     Parameters
     ----------
@@ -58,15 +58,15 @@ class Fold:
 
     def rows(self, grid: Grid, verbose: bool, stage: Stage) -> list[Row]:
         """Results of every value and number of iterations; fits run side by side."""
-        # Numbers of features are one run of backward elimination, which shares out its own fits.
+        # All numbers of features come from one backward elimination, which runs its fits in parallel.
         portions = np.split(grid.values, len(grid.values)) if grid.parameter == "mu" else [grid.values]
         works = [partial(self._run, values, grid) for values in portions[::-1]]  # the smallest mu take longest
-        results = side_by_side(works, self._fitter.threads, verbose, stage)[::-1]
+        results = run_parallel(works, self._fitter.threads, verbose, stage)[::-1]
         return [row for part in results for row in part]
 
     def _run(self, values: NDArray[Any], grid: Grid, check: Check | None, threads: int) -> list[Row]:
         if grid.mu_max:
-            # Without this the largest mu, where all rows buy nothing, would buy in half of the splits.
+            # Otherwise the largest mu, at which all rows buy nothing, would buy in half of the splits.
             values = values / grid.mu_max * self._fitter.mu_max
         by_iterations = self._results(values, grid, check, threads)
         return [
@@ -79,7 +79,7 @@ class Fold:
         """For each number of iterations the result of every value."""
         longest = max((t for t in grid.iterations if t is not None), default=None)
         params = self._fitter.task.params
-        if grid.parameter != "mu" or params.refit:  # what is chosen may depend on the iterations
+        if grid.parameter != "mu" or params.refit:  # the choice may depend on the iterations
             return [self._fitter.results(grid.parameter, values, check, threads, t) for t in grid.iterations]
         whole = self._fitter.results(grid.parameter, values, check, threads, longest)
         return [
@@ -94,7 +94,7 @@ class Fold:
 
 
 def check_classes(sample: Sample, train: NDArray[np.intp], number: int) -> None:
-    """A class that a training part lacks can't be learned there; with one class left nothing can."""
+    """Raise ValueError if a training part has fewer than two classes."""
     part = sample.targets(train)
     seen = np.unique(part.y if part.weights is None else part.y[part.weights > 0])
     if len(seen) < 2:
@@ -105,18 +105,20 @@ def check_classes(sample: Sample, train: NDArray[np.intp], number: int) -> None:
 
 
 def chosen_index(results: dict[str, Any], rule: str) -> int:
-    """Index of the best mean score, or of the cheapest candidate that is as good for all we know.
+    """Index of the best mean score, or of the cheapest candidate that is not clearly worse.
 
-    With "1se" those are within one standard error of the best mean score; with "paired" within one standard error of
-    their own difference from the best, split by split: what makes a split hard for all of them does not count.
+    With "1se" that is within one standard error of the best mean score; with "paired" within one standard error of the
+    difference from the best, split by split, so that splits that are hard for all candidates do not count.
     """
     mean = results["mean_test_score"]
     scores = split_scores(results)
     if np.isnan(mean).all():
         split = int(np.isnan(scores).all(axis=1).argmax())
         where = "every split" if np.isnan(scores).all() else f"split {split} of cv"
-        raise ValueError(f"The score is NaN on {where}: the scorer can't judge these models there. Give another one.")
-    # Of equal scores the cheaper model wins, then the one with fewer features, then the earlier candidate.
+        raise ValueError(
+            f"The score is NaN on {where}: the scorer does not work for these models there. Choose another one."
+        )
+    # With equal scores the cheaper model wins, then the one with fewer features, then the earlier candidate.
     order = np.lexsort((results["mean_n_features"], results["mean_price"], -np.nan_to_num(mean, nan=-np.inf)))
     best = int(order[0])
     if rule == "min":
@@ -125,9 +127,9 @@ def chosen_index(results: dict[str, Any], rule: str) -> int:
     if rule == "paired":
         lost = scores[:, [best]] - scores
         spread = lost.std(axis=0, ddof=1) / np.sqrt(len(scores)) if len(scores) > 1 else 0.0
-    enough = np.flatnonzero(mean >= mean[best] - spread)
-    order = np.lexsort((-mean[enough], results["mean_n_features"][enough], results["mean_price"][enough]))
-    return int(enough[order[0]])
+    near_best = np.flatnonzero(mean >= mean[best] - spread)
+    order = np.lexsort((-mean[near_best], results["mean_n_features"][near_best], results["mean_price"][near_best]))
+    return int(near_best[order[0]])
 
 
 def split_scores(results: dict[str, Any]) -> Floats:

@@ -1,10 +1,10 @@
-"""Tables as users hold them, and as the core reads them: dense, sparse, with categories, or batch by batch.
+"""Tables of every form as the core reads them: dense, sparse, with categories, or batch by batch.
 
-A table answers a few questions (how large, some of its rows, its values for the core), whatever it is made of. Users
-do not meet these objects.
+All kinds of tables have the same few methods: their size, some of their rows, their values for the core. Users do not
+see these objects.
 """
 
-from frugalboost.tables.kinds import Framed, Listed, Plain, Table
+from frugalboost.tables.kinds import DenseTable, FrameTable, SparseTable, Table
 from frugalboost.tables.levels import Levels
 
-__all__ = ["Framed", "Levels", "Listed", "Plain", "Table"]
+__all__ = ["DenseTable", "FrameTable", "Levels", "SparseTable", "Table"]

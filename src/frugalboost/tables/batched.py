@@ -1,4 +1,4 @@
-"""Tables that are never in memory as a whole: read batch by batch, once for thresholds and once for bins."""
+"""Tables that are never completely in memory: read in batches, once for thresholds and once for bins."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from frugalboost.tables.kinds import Places, Table
 from frugalboost.tables.levels import Levels, Vocabulary
 from frugalboost.tables.sources import Batch, Batches
 
-MOST_CELLS = 2**15  # of a column's summary; where it has more distinct values, neighbours are taken together
+MOST_CELLS = 2**15  # of a column's summary; with more distinct values, neighbours share a cell
 Check = Callable[[Any, int], Table]  # a batch's table and its number, checked against the first one
 
 
 @dataclass(frozen=True)
 class Stream:
-    """Batches with all that was learned of them when they were first read."""
+    """Batches, and what is known from reading them the first time."""
 
     batches: Batches
     check: Check
     shape: tuple[int, int]
-    y: NDArray[Any]  # targets, by which rows are known again
+    y: NDArray[Any]  # targets, compared each time the batches are read
     weights: NDArray[Any] | None
     vocabulary: Vocabulary
     verbose: bool
-    finder: _core.ThresholdFinder | None = None  # it has seen all rows already, each with weight 1
+    finder: _core.ThresholdFinder | None = None  # it has already seen all rows, each with weight 1
     checksums: list[int] = field(default_factory=list)  # of the first reading of all columns, when that is done
 
     def tables(self, what: str) -> Iterator[tuple[Table, int]]:
@@ -44,33 +44,33 @@ class Stream:
             if at > self.shape[0]:
                 break
             self._compare(batch, slice(at - len(table), at))
-            seen = checksum.together(seen, checksum.of_rows(table, at - len(table)))
+            seen = checksum.combined(seen, checksum.of_rows(table, at - len(table)))
             yield table, at - len(table)
             if line is not None:
                 line(at)
         if at != self.shape[0]:
             raise ValueError(
-                f"The batches gave {'fewer' if at < self.shape[0] else 'more'} rows than when they were first read, "
+                f"The batches gave {'fewer' if at < self.shape[0] else 'more'} rows than the first time, "
                 f"{self.shape[0]}. They must be the same each time."
             )
         if not self.checksums:
             self.checksums.append(seen)
         if self.checksums != [seen]:
             raise ValueError(
-                "The batches gave other values of X than when they were first read. They must be the same each time: "
-                "draw no random numbers in them, or set the seed anew whenever they are read from the beginning."
+                "The batches gave other values of X than the first time. They must be the same each time: draw no "
+                "random numbers in them, or set the seed each time they are read from the beginning."
             )
 
     def _compare(self, batch: Batch, rows: slice) -> None:
         for what, now, before in (("targets", batch.y, self.y), ("weights", batch.weights, self.weights)):
             if before is not None and not np.array_equal(np.asarray(now), before[rows]):
                 raise ValueError(
-                    f"The batches gave other {what} than when they were first read, or in another order. They must be "
-                    "the same each time: do not shuffle them anew."
+                    f"The batches gave other {what} than the first time, or in another order. They must be the same "
+                    "each time: do not shuffle them."
                 )
 
 
-class Batched(Table):
+class BatchedTable(Table):
     """Some rows of a stream."""
 
     in_pieces = True
@@ -80,29 +80,29 @@ class Batched(Table):
         self.vocabulary = stream.vocabulary
         self.shape = (stream.shape[0] if rows is None else len(rows), stream.shape[1])
 
-    def _rows_at(self, rows: Places) -> Batched:
+    def _rows_at(self, rows: Places) -> BatchedTable:
         wanted = rows.astype(np.int64)
-        return Batched(self._stream, wanted if self._rows is None else self._rows[wanted])
+        return BatchedTable(self._stream, wanted if self._rows is None else self._rows[wanted])
 
     def source(self, levels: Mapping[int, Levels]) -> _core.Table:
-        """Raise an error: values are never all in memory."""
+        """Raise an error: the values are never completely in memory."""
         raise ValueError(
-            "A table that is read in batches is not in memory as a whole. Fit with warm_start=True from the start, so "
-            "that a continued fit uses the same bins."
+            "A table that is read in batches is never completely in memory. Use warm_start=True from the first fit on, "
+            "so that a continued fit uses the same bins."
         )
 
     def checksum(self) -> int:
-        """What tells it from tables with other values; known once all was read."""
+        """A number that differs for tables with other values; known after the first reading."""
         if self._rows is not None or not self._stream.checksums:
-            raise ValueError("The table has not been read as a whole.")
+            raise ValueError("The table has not been read completely.")
         return self._stream.checksums[0]
 
     def finder(self, weighted: bool) -> _core.ThresholdFinder | None:
-        """What knows the thresholds already, where the first reading found them."""
+        """A finder that has already seen all rows, if the first reading used one."""
         return None if weighted or self._rows is not None else self._stream.finder
 
     def pieces(self, what: str) -> Iterator[tuple[Table, NDArray[np.int64]]]:
-        """The batches, each with the places of its rows; rows that are not among ours are left out."""
+        """The batches, each with the positions of its rows, limited to the rows of this table."""
         place = None
         if self._rows is not None:
             place = np.full(self._stream.shape[0], -1, dtype=np.int64)

@@ -16,7 +16,7 @@ def categorical_columns(asked: Any, names: Sequence[str] | None, by_dtype: Seque
         if asked == "from_dtype":
             return list(by_dtype)
         raise ValueError(
-            f"categorical_features={asked!r} is not known: give 'from_dtype', or a list of names, positions or truths."
+            f"categorical_features={asked!r} is not known: give 'from_dtype', or a list of names, positions or bools."
         )
     wanted = np.asarray(asked).tolist() if not isinstance(asked, list | tuple) else list(asked)
     wanted = [v.item() if isinstance(v, np.generic) else v for v in wanted] if isinstance(wanted, list) else [None]
@@ -25,7 +25,7 @@ def categorical_columns(asked: Any, names: Sequence[str] | None, by_dtype: Seque
     kinds = {type(v) for v in wanted}
     if kinds == {bool}:
         if len(wanted) != number:
-            raise ValueError(f"categorical_features has {len(wanted)} truths, but X has {number} columns.")
+            raise ValueError(f"categorical_features has {len(wanted)} booleans, but X has {number} columns.")
         return np.flatnonzero(wanted).tolist()
     if kinds == {int}:
         outside = [v for v in wanted if not 0 <= v < number]
@@ -34,7 +34,7 @@ def categorical_columns(asked: Any, names: Sequence[str] | None, by_dtype: Seque
         return sorted(set(wanted))
     if kinds == {str}:
         return _by_name(wanted, names)
-    raise ValueError("categorical_features must be 'from_dtype', or a list of names, of positions, or of truths.")
+    raise ValueError("categorical_features must be 'from_dtype', or a list of names, of positions, or of booleans.")
 
 
 def _by_name(wanted: list[Any], names: Sequence[str] | None) -> list[int]:

@@ -1,4 +1,4 @@
-"""Tables as users hold them, checked and turned into what a fit or a prediction reads."""
+"""Users' tables, checked and turned into the tables of a fit or a prediction."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from sklearn.utils.validation import validate_data
 
 from frugalboost.tables import frames
 from frugalboost.tables.categorical import categorical_columns
-from frugalboost.tables.kinds import Framed, Listed, Plain, Table
-from frugalboost.tables.levels import Coded
+from frugalboost.tables.kinds import DenseTable, FrameTable, SparseTable, Table
+from frugalboost.tables.levels import CodedColumn
 
 
 def check_X(estimator: Any, X: Any, *, reset: bool, what: str = "X", in_fit: bool = False) -> Table:
-    """Return a table as the core reads it, without copying what it can read in place.
+    """Return a table as the core reads it; data that the core can read in place is not copied.
 
-    NaN is allowed; infinity is not, which predictions find only in columns they look at. With ``reset`` the estimator
-    takes over names, number of columns and levels, else they are compared with those seen in fit.
+    NaN is allowed; infinity is not, and predictions check for it only in the columns they need. With ``reset`` the
+    estimator stores names, number of columns and levels, otherwise they are compared with those of the fit.
     """
     if isinstance(X, Table):
         if reset:
@@ -30,7 +30,7 @@ def check_X(estimator: Any, X: Any, *, reset: bool, what: str = "X", in_fit: boo
 
 
 def _check_new(estimator: Any, X: Any, reset: bool, what: str, in_fit: bool) -> Table:
-    """Look at every value: once for each table, since what is made of a `Table` is one again."""
+    """Check every value. This happens once for each table: parts of a `Table` are `Table`s again."""
     if sparse.issparse(X):
         return _check_sparse(estimator, X, reset, what, in_fit)
     frame = frames.as_frame(X, what)
@@ -40,10 +40,10 @@ def _check_new(estimator: Any, X: Any, reset: bool, what: str, in_fit: bool) -> 
 
 
 def _take_over(estimator: Any, table: Table) -> None:
-    """Let an estimator know a table that was checked for another one."""
+    """Store names, columns and levels of a table that was checked for another estimator."""
     if keeps_levels(estimator, True):
         if table.names != _names(estimator) or table.shape[1] != estimator.n_features_in_:
-            raise ValueError("X has other columns than the model to go on from.")
+            raise ValueError("X has other columns than the model that is continued.")
         return
     estimator.n_features_in_ = table.shape[1]
     estimator.categories_ = {c: list(levels) for c, levels in table.vocabulary.items()}
@@ -68,7 +68,7 @@ def _check_array(estimator: Any, X: Any, reset: bool, what: str, in_fit: bool) -
         array = validate_data(estimator, X, reset=reset, dtype="numeric", ensure_all_finite=finite)
         if not keeps_levels(estimator, reset):
             estimator.categories_ = {}
-        return Plain(readable(array))
+        return DenseTable(readable(array))
     array = validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=False)  # some columns may be texts
     columns = category_columns(estimator, None, [], array.shape[1], reset)
     read: list[frames.Column] = []
@@ -103,13 +103,13 @@ def _check_frame(estimator: Any, X: Any, frame: Any, reset: bool, what: str, in_
             _refuse_infinite([array], None, what)
         if not keeps_levels(estimator, reset):
             estimator.categories_ = {}
-        return Plain(readable(array))
+        return DenseTable(readable(array))
     read = [f.read(i in columns) for i, f in enumerate(found)]
     return _framed(estimator, frame.shape[0], read, names, reset, what, in_fit)
 
 
 def _reduced(estimator: Any, names: list[str]) -> dict[str, int] | None:
-    """Where the columns of a table stood in fit, if it lacks some but has all that the model looks at."""
+    """The positions that columns had in fit, if some are missing but the table has all that the model needs."""
     known = getattr(estimator, "feature_names_in_", None)
     if known is None or not hasattr(estimator, "support_") or len(names) >= len(known):
         return None
@@ -119,16 +119,16 @@ def _reduced(estimator: Any, names: list[str]) -> dict[str, int] | None:
 
 
 def _looked_at(estimator: Any, frame: Any, places: list[int], what: str) -> Table:
-    """The columns that the model owns; the others are not looked at, and stand as missing."""
+    """The columns that the model needs; the others are not read and count as missing."""
     check_not_empty(frame.shape, what)
     owned = estimator.support_
     array = frames.one_array(frame) if len(places) == len(owned) and not estimator.categories_ else None
     if array is not None:
-        return Plain(readable(array))
+        return DenseTable(readable(array))
     missing = np.broadcast_to(np.float64(np.nan), (frame.shape[0],))
     read: list[frames.Column] = [missing] * len(owned)
     for c in estimator.categories_:
-        read[c] = Coded(np.full(frame.shape[0], -1), [])
+        read[c] = CodedColumn(np.full(frame.shape[0], -1), [])
     native = frame.columns
     for i, place in enumerate(places):
         if owned[place]:
@@ -159,11 +159,11 @@ def _check_sparse(estimator: Any, X: Any, reset: bool, what: str, in_fit: bool) 
     data = readable(X.data)
     if data is not X.data:
         X = type(X)((data, X.indices, X.indptr), shape=X.shape)
-    return Listed(X)
+    return SparseTable(X)
 
 
 def _check_indices(X: Any, what: str) -> None:
-    """Refuse a matrix whose arrays would lead outside it; scipy itself would crash on some of them."""
+    """Refuse a matrix with indices outside of it; scipy would crash on some of them."""
     inner, outer = (X.shape[1], X.shape[0]) if X.format == "csr" else X.shape
     pointer, indices = X.indptr, X.indices
     fits = len(pointer) == outer + 1 and pointer[0] == 0 and len(indices) == len(X.data) == pointer[-1]
@@ -176,14 +176,14 @@ def _check_indices(X: Any, what: str) -> None:
 
 
 def keeps_levels(estimator: Any, reset: bool) -> bool:
-    """Whether the levels of categorical columns are known: in predictions, and in a continued fit."""
+    """Whether the levels of categorical columns are those of an earlier fit: in predictions and continued fits."""
     return not reset or bool(estimator.warm_start and hasattr(estimator, "_warm_start"))
 
 
 def category_columns(
     estimator: Any, names: list[str] | None, by_dtype: list[int], number: int, reset: bool
 ) -> set[int]:
-    """The categorical columns of a table: those that are known, or those that the user asks for."""
+    """The categorical columns of a table: those of the fit, or those that the user names."""
     if keeps_levels(estimator, reset):
         return set(estimator.categories_)
     return set(categorical_columns(estimator.categorical_features, names, by_dtype, number))
@@ -191,23 +191,23 @@ def category_columns(
 
 def _framed(
     estimator: Any, rows: int, read: list[frames.Column], names: list[str], reset: bool, what: str, in_fit: bool
-) -> Framed:
-    """Columns as they were read, categorical ones in terms of the vocabulary, which ``reset`` renews."""
+) -> FrameTable:
+    """A table of columns, categorical ones as codes of the vocabulary, which ``reset`` renews."""
     where = [f"{what}: column {name!r}" for name in names]
     if not keeps_levels(estimator, reset):
-        coded = {i: c for i, c in enumerate(read) if isinstance(c, Coded)}
+        coded = {i: c for i, c in enumerate(read) if isinstance(c, CodedColumn)}
         estimator.categories_ = {i: sorted(c.occurring(where[i])) for i, c in coded.items()}
     vocabulary = {i: tuple(values) for i, values in estimator.categories_.items()}
     columns: list[NDArray[Any]] = []
     for i, column in enumerate(read):
-        if isinstance(column, Coded):
+        if isinstance(column, CodedColumn):
             columns.append(column.in_terms_of(vocabulary.get(i, ()), where[i]))
         else:
             columns.append(readable(column))
     if in_fit:
         numeric = [i for i in range(len(columns)) if i not in vocabulary]
         _refuse_infinite([columns[i] for i in numeric], [where[i] for i in numeric], what)
-    return Framed(rows, columns, vocabulary)
+    return FrameTable(rows, columns, vocabulary)
 
 
 def check_not_empty(shape: tuple[int, ...], what: str) -> None:
@@ -225,7 +225,7 @@ def _refuse_infinite(columns: list[NDArray[Any]], where: list[str] | None, what:
 
 
 def readable(array: NDArray[np.generic]) -> NDArray[np.generic]:
-    """Return the array in a type that the core reads; most are left as they are."""
+    """Return the array in a type that the core reads; most need no change."""
     plain = array.dtype.kind in "biuf" and array.dtype.isnative and array.dtype.itemsize <= 8
     in_place = array.flags.aligned and not any(s % array.itemsize for s in array.strides)
     if not plain or not in_place or array.dtype == np.float16:

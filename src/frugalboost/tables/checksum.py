@@ -1,8 +1,8 @@
-"""Numbers that tell whether values are the same, whatever holds them and into whichever pieces they are cut.
+"""Checksums of tables that do not depend on how the values are stored or divided into batches.
 
-The first rows of a table are looked at, up to 1,024 of them or a quarter of a million values, and one in 32 of the
-others: tables that differ, differ in many rows, and so it costs next to nothing. Equal numbers of other types are
-equal, as are 0.0 and -0.0, and all missing values.
+A checksum covers the first rows, up to 1,024 of them or a quarter of a million values, and one in 32 of the others:
+different tables usually differ in many rows, and this takes little time. Equal numbers of different types are equal, as
+are 0.0 and -0.0, and all missing values.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from frugalboost.tables.levels import Value
 
-Words = NDArray[np.uint64]
+Bits = NDArray[np.uint64]
 
 FIRST, FIRST_VALUES, ONE_IN = 1024, 2**18, 32
 _MISSING = np.uint64(0x7FF8_0000_0000_0001)
@@ -24,14 +24,14 @@ _GOLDEN = np.uint64(0x9E37_79B9_7F4A_7C15)
 
 
 class HasRows(Protocol):
-    """What is asked of a table here."""
+    """What a table needs for a checksum."""
 
     shape: tuple[int, int]
 
     def __len__(self) -> int: ...
 
-    def row_words(self, rows: NDArray[Any]) -> Words:
-        """64 bits for each of some rows, which say what is in it."""
+    def row_bits(self, rows: NDArray[Any]) -> Bits:
+        """A hash of 64 bits for each of some rows."""
 
 
 def of_rows(table: HasRows, at: int) -> int:
@@ -39,50 +39,50 @@ def of_rows(table: HasRows, at: int) -> int:
     numbers = np.arange(at, at + len(table), dtype=np.uint64)
     first = max(2, min(FIRST, FIRST_VALUES // max(1, table.shape[1])))
     rows = np.flatnonzero((numbers < first) | (numbers * _GOLDEN < np.uint64(2**64 // ONE_IN)))
-    return _sum(_mixed(table.row_words(rows) ^ _mixed(numbers[rows]))) if len(rows) else 0
+    return _sum(_mixed(table.row_bits(rows) ^ _mixed(numbers[rows]))) if len(rows) else 0
 
 
 def of_vector(values: NDArray[Any]) -> int:
     """The checksum of one number for each row."""
-    return _sum(_mixed(words(values) ^ _mixed(np.arange(len(values), dtype=np.uint64))))
+    return _sum(_mixed(value_bits(values) ^ _mixed(np.arange(len(values), dtype=np.uint64))))
 
 
-def together(one: int, other: int) -> int:
+def combined(one: int, other: int) -> int:
     """The checksum of two pieces."""
     return (one + other) % 2**64
 
 
-def words(values: NDArray[Any]) -> Words:
+def value_bits(values: NDArray[Any]) -> Bits:
     """Numbers as 64 bits each; zero is zero."""
     with np.errstate(invalid="ignore"):  # NaN of the signalling kind
         numbers = values.astype(np.float64) + 0.0  # -0.0 is 0.0
-    bits: Words = numbers.view(np.uint64)
+    bits: Bits = numbers.view(np.uint64)
     bits[np.isnan(numbers)] = _MISSING
-    bits ^= bits >> np.uint64(32)  # else the signs of an even number of columns would cancel each other
+    bits ^= bits >> np.uint64(32)  # otherwise the signs of an even number of columns would cancel
     return bits
 
 
-def words_of_levels(codes: NDArray[Any], levels: Sequence[Value]) -> Words:
-    """Categories as 64 bits each, whatever their places are."""
+def level_bits(codes: NDArray[Any], levels: Sequence[Value]) -> Bits:
+    """Categories as 64 bits each, independent of their codes."""
     digests = [
         hashlib.blake2b(repr(level).encode("utf-8", "surrogatepass"), digest_size=8).digest() for level in levels
     ]
     known = np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
-    found: Words = np.append(known, _MISSING)[codes]  # -1, missing, is the last one
+    found: Bits = np.append(known, _MISSING)[codes]  # -1, missing, is the last one
     return found
 
 
-def factors(columns: NDArray[Any]) -> Words:
-    """An odd number for each column, so that values in other columns are other values."""
+def column_factors(columns: NDArray[Any]) -> Bits:
+    """An odd number for each column, so that the same value counts differently in other columns."""
     return _mixed(columns.astype(np.uint64)) | np.uint64(1)
 
 
-def _mixed(bits: Words) -> Words:
+def _mixed(bits: Bits) -> Bits:
     bits = bits + _GOLDEN
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58_476D_1CE4_E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D0_49BB_1331_11EB)
     return bits ^ (bits >> np.uint64(31))
 
 
-def _sum(bits: Words) -> int:
+def _sum(bits: Bits) -> int:
     return int(np.add.reduce(bits))

@@ -1,4 +1,4 @@
-"""Data frames of any library, column by column, without copying what the core can read in place."""
+"""Data frames of any library, column by column; data that the core can read in place is not copied."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from frugalboost.tables.levels import Coded
+from frugalboost.tables.levels import CodedColumn
 
-Column = NDArray[Any] | Coded
+Column = NDArray[Any] | CodedColumn
 
 
 def as_frame(X: Any, what: str) -> nw.DataFrame[Any] | None:
@@ -36,7 +36,7 @@ def as_frame(X: Any, what: str) -> nw.DataFrame[Any] | None:
 
 
 def one_array(frame: nw.DataFrame[Any]) -> NDArray[Any] | None:
-    """The whole frame, where it lies in memory as one array of numbers anyway."""
+    """The whole frame, if it is one array of numbers in memory."""
     native = frame.to_native()
     if not nw.dependencies.is_pandas_dataframe(native) or not native.shape[1]:
         return None
@@ -58,7 +58,7 @@ class Field:
 
     series: nw.Series[Any]
     name: str
-    where: str  # how sentences about it begin
+    where: str  # how messages about it begin
 
     @property
     def is_category(self) -> bool:
@@ -95,7 +95,7 @@ def _numbers(series: nw.Series[Any]) -> NDArray[Any] | None:
     array: NDArray[Any] = series.to_numpy()
     if array.dtype.kind in "biuf":
         return None if dtype == nw.String else array
-    if dtype.is_numeric() or dtype == nw.Boolean:  # missing values among whole numbers or truths
+    if dtype.is_numeric() or dtype == nw.Boolean:  # missing values among whole numbers or booleans
         return np.asarray(series.cast(nw.Float64()).to_numpy(), dtype=np.float64)
     values = array.tolist()
     if not all(_is_missing(v) or isinstance(v, Real | Decimal | np.bool_) for v in values):
@@ -104,11 +104,11 @@ def _numbers(series: nw.Series[Any]) -> NDArray[Any] | None:
 
 
 def _remedy(dtype: Any, name: str) -> str:
-    """What to do about a column that holds no numbers; completes a sentence."""
+    """What to do with a column that does not hold numbers; the end of an error message."""
     if dtype in (nw.String, nw.Object, nw.Unknown, nw.Binary):
         return (
             f"{dtype} values, not numbers. If they are categories, say so: give the column a category dtype, or name "
-            f"it in categorical_features=[{name!r}]. Else drop it."
+            f"it in categorical_features=[{name!r}]. Otherwise drop it."
         )
     if dtype.is_temporal():
         return (
@@ -122,12 +122,12 @@ def _remedy(dtype: Any, name: str) -> str:
     return f"{dtype} values, not numbers. Drop the column, or turn it into numbers or categories."
 
 
-def _coded(series: nw.Series[Any], where: str) -> Coded:
-    """A categorical column; of any kind of value, where the user says that it is one."""
+def _coded(series: nw.Series[Any], where: str) -> CodedColumn:
+    """A categorical column of any type."""
     native, dtype = series.to_native(), series.dtype
     if has_category_dtype(dtype):
         if nw.dependencies.is_pandas_series(native) and hasattr(native.dtype, "categories"):
-            return Coded(native.cat.codes.to_numpy(), native.cat.categories.tolist())
+            return CodedColumn(native.cat.codes.to_numpy(), native.cat.categories.tolist())
         if nw.dependencies.is_pyarrow_chunked_array(native):
             return _of_dictionary(native)
         if nw.dependencies.is_pandas_series(native):
@@ -135,30 +135,30 @@ def _coded(series: nw.Series[Any], where: str) -> Coded:
         series = series.cast(nw.String())
     elif dtype.is_temporal() or dtype.is_nested():
         raise ValueError(f"{where} is among categorical_features, but holds {dtype} values. Make them texts.")
-    elif dtype.is_integer():  # apart from missing ones, or they would become floats
+    elif dtype.is_integer():  # missing ones are handled apart, or all would become floats
         missing = series.is_null().to_numpy()
         found = of_values(series.fill_null(0).to_numpy(), where)
-        return Coded(np.where(missing, -1, found.codes), found.levels)
+        return CodedColumn(np.where(missing, -1, found.codes), found.levels)
     return of_values(series.to_numpy(), where)
 
 
-def _of_dictionary(column: Any) -> Coded:
+def _of_dictionary(column: Any) -> CodedColumn:
     """A column of Arrow that is stored as places in a dictionary, which may differ from chunk to chunk."""
     if not len(column):
-        return Coded(np.zeros(0, dtype=np.int64), [])
+        return CodedColumn(np.zeros(0, dtype=np.int64), [])
     joined = column.unify_dictionaries().combine_chunks()
     joined = joined.chunk(0) if hasattr(joined, "chunk") else joined
     codes = joined.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False)
-    return Coded(codes, joined.dictionary.to_pylist())
+    return CodedColumn(codes, joined.dictionary.to_pylist())
 
 
-def of_values(values: NDArray[Any], where: str) -> Coded:
+def of_values(values: NDArray[Any], where: str) -> CodedColumn:
     """Levels from the values of every row."""
     if values.dtype.kind in "biuf":
         levels, codes = np.unique(values, return_inverse=True)
-        # What was written as 0.1 is 0.1 in any precision.
+        # 0.1 is the same level in every precision.
         short = values.dtype.kind == "f" and values.dtype.itemsize < 8
-        return Coded(codes.reshape(-1), [float(str(v)) for v in levels] if short else levels.tolist())
+        return CodedColumn(codes.reshape(-1), [float(str(v)) for v in levels] if short else levels.tolist())
     place: dict[Any, int] = {}
     codes = np.empty(len(values), dtype=np.int64)
     for i, value in enumerate(values.tolist()):
@@ -166,7 +166,7 @@ def of_values(values: NDArray[Any], where: str) -> Coded:
             codes[i] = -1 if _is_missing(value) else place.setdefault(value, len(place))
         except TypeError:
             raise ValueError(f"{where} is among categorical_features, but holds a {type(value).__name__}.") from None
-    return Coded(codes, list(place))
+    return CodedColumn(codes, list(place))
 
 
 def _is_missing(value: Any) -> bool:

@@ -13,26 +13,26 @@ from scipy import sparse
 from sklearn.utils import _safe_indexing, indexable
 
 from frugalboost import _core
-from frugalboost.tables.checksum import Words, factors, of_rows, words, words_of_levels
-from frugalboost.tables.levels import Coded, Codes, Levels, Vocabulary
+from frugalboost.tables.checksum import Bits, column_factors, level_bits, of_rows, value_bits
+from frugalboost.tables.levels import CodedColumn, Codes, Levels, Vocabulary
 
 Places = NDArray[np.integer[Any]]
 
 
 class Table(ABC):
-    """What a fit and a prediction ask of a table."""
+    """What a fit and a prediction need of a table."""
 
     shape: tuple[int, int]
     vocabulary: Vocabulary  # of the categorical columns
     names: tuple[str, ...] | None = None  # of the columns, where they have any
     in_pieces = False  # whether pieces() may yield more than one
-    _given: Callable[[], Any] | None = None  # the same rows and columns as the user holds them
+    _given: Callable[[], Any] | None = None  # returns the same rows and columns as the user passed them
 
     def __len__(self) -> int:
         return self.shape[0]
 
     def made_of(self, X: Any, names: Sequence[str] | None) -> Self:
-        """Let the table know what it was made of, and what its columns are called."""
+        """Remember what the table was made from, and the names of its columns."""
         self._given = lambda: indexable(X)[0]
         self.names = None if names is None else tuple(names)
         return self
@@ -41,7 +41,7 @@ class Table(ABC):
         """Some of the rows, in the order given."""
         some, given = self._rows_at(rows), self._given
         some.names = self.names
-        if given is not None:  # cut only if somebody asks
+        if given is not None:  # indexed only if it is needed
             some._given = lambda: _safe_indexing(given(), rows)
         return some
 
@@ -66,7 +66,7 @@ class Table(ABC):
         """All values as the core reads them; of categorical columns the bins."""
 
     def in_terms_of(self, vocabulary: Vocabulary) -> Table:
-        """The same table with the numbers that a model has given to levels."""
+        """The same table with the codes of a model's vocabulary."""
         return self
 
     def numbers(self) -> _core.Table | _core.SparseTable:
@@ -82,11 +82,11 @@ class Table(ABC):
         raise NotImplementedError
 
     def checksum(self) -> int:
-        """What tells it from tables with other values."""
+        """A number that differs for tables with other values."""
         return of_rows(self, 0)
 
-    def row_words(self, rows: Places) -> Words:
-        """64 bits for each of some rows, which say what is in it."""
+    def row_bits(self, rows: Places) -> Bits:
+        """A hash of 64 bits for each of some rows."""
         raise NotImplementedError
 
     def pieces(self, what: str) -> Iterator[tuple[Table, NDArray[np.int64]]]:
@@ -94,12 +94,12 @@ class Table(ABC):
         yield self, np.arange(len(self))
 
     def finder(self, weighted: bool) -> _core.ThresholdFinder | None:
-        """What knows the thresholds of this table already."""
+        """A finder that has already seen all rows, if there is one."""
         return None
 
     @property
     def as_given(self) -> Any:
-        """The rows and columns as the user holds them, for scorers of the user's own; where that is lost, the table."""
+        """The rows and columns as the user passed them, for the user's own scorers; if unknown, the table."""
         return self if self._given is None else self._given()
 
     @property
@@ -108,18 +108,18 @@ class Table(ABC):
         return [c for c in range(self.shape[1]) if c not in self.vocabulary]
 
 
-class Plain(Table):
+class DenseTable(Table):
     """One array of numbers."""
 
     def __init__(self, array: NDArray[np.generic]) -> None:
         self.array, self.vocabulary = array, {}
         self.shape = (array.shape[0], array.shape[1])
 
-    def _rows_at(self, rows: Places) -> Plain:
-        return Plain(self.array[rows])
+    def _rows_at(self, rows: Places) -> DenseTable:
+        return DenseTable(self.array[rows])
 
-    def _columns_at(self, places: list[int]) -> Plain:
-        return Plain(self.array[:, places])
+    def _columns_at(self, places: list[int]) -> DenseTable:
+        return DenseTable(self.array[:, places])
 
     def source(self, levels: Mapping[int, Levels]) -> _core.Table:
         """All values as the core reads them."""
@@ -133,34 +133,34 @@ class Plain(Table):
         """The values of one column."""
         return self.array[:, column]
 
-    def row_words(self, rows: Places) -> Words:
-        """64 bits for each of some rows, which say what is in it."""
-        found: Words = words(self.array[rows]) @ factors(np.arange(self.shape[1]))
+    def row_bits(self, rows: Places) -> Bits:
+        """A hash of 64 bits for each of some rows."""
+        found: Bits = value_bits(self.array[rows]) @ column_factors(np.arange(self.shape[1]))
         return found
 
 
-class Framed(Table):
+class FrameTable(Table):
     """Columns of their own types; categorical ones hold places in a vocabulary."""
 
     def __init__(self, rows: int, columns: list[NDArray[Any]], vocabulary: Vocabulary) -> None:
         self._columns, self.vocabulary = columns, vocabulary
         self.shape = (rows, len(columns))
 
-    def _rows_at(self, rows: Places) -> Framed:
-        return Framed(len(rows), [c[rows] for c in self._columns], self.vocabulary)
+    def _rows_at(self, rows: Places) -> FrameTable:
+        return FrameTable(len(rows), [c[rows] for c in self._columns], self.vocabulary)
 
-    def _columns_at(self, places: list[int]) -> Framed:
+    def _columns_at(self, places: list[int]) -> FrameTable:
         vocabulary = {i: self.vocabulary[c] for i, c in enumerate(places) if c in self.vocabulary}
-        return Framed(self.shape[0], [self._columns[c] for c in places], vocabulary)
+        return FrameTable(self.shape[0], [self._columns[c] for c in places], vocabulary)
 
-    def in_terms_of(self, vocabulary: Vocabulary) -> Framed:
-        """The same table with the numbers that a model has given to levels."""
+    def in_terms_of(self, vocabulary: Vocabulary) -> FrameTable:
+        """The same table with the codes of a model's vocabulary."""
         if vocabulary == self.vocabulary:
             return self
         columns = list(self._columns)
         for c, levels in self.vocabulary.items():
-            columns[c] = Coded(columns[c], levels).in_terms_of(vocabulary[c], f"Column {c}")
-        renumbered = Framed(self.shape[0], columns, vocabulary)
+            columns[c] = CodedColumn(columns[c], levels).in_terms_of(vocabulary[c], f"Column {c}")
+        renumbered = FrameTable(self.shape[0], columns, vocabulary)
         renumbered.names, renumbered._given = self.names, self._given
         return renumbered
 
@@ -177,15 +177,15 @@ class Framed(Table):
         """Places of a categorical column's values in its vocabulary."""
         return self._columns[column]
 
-    def row_words(self, rows: Places) -> Words:
-        """64 bits for each of some rows, which say what is in it."""
+    def row_bits(self, rows: Places) -> Bits:
+        """A hash of 64 bits for each of some rows."""
         values = np.zeros((len(rows), self.shape[1]))
         for i in self.numeric:
             values[:, i] = self._columns[i][rows]
-        bits = words(values)
+        bits = value_bits(values)
         for i, levels in self.vocabulary.items():
-            bits[:, i] = words_of_levels(self._columns[i][rows], levels)
-        found: Words = bits @ factors(np.arange(self.shape[1]))
+            bits[:, i] = level_bits(self._columns[i][rows], levels)
+        found: Bits = bits @ column_factors(np.arange(self.shape[1]))
         return found
 
     def column(self, column: int) -> NDArray[Any]:
@@ -193,7 +193,7 @@ class Framed(Table):
         return self._columns[column]
 
 
-class Listed(Table):
+class SparseTable(Table):
     """A sparse matrix: what is not stored is zero."""
 
     def __init__(self, matrix: Any) -> None:
@@ -203,7 +203,7 @@ class Listed(Table):
     @cached_property
     def _by_column(self) -> _core.SparseTable:
         found = self._matrix.tocsc()
-        # Made anew, without what the matrix believes of itself: whether it is sorted is looked up, not taken on trust.
+        # A new matrix, without cached flags: whether it is sorted is checked.
         arrays = [np.ascontiguousarray(a) for a in (found.data, found.indices, found.indptr)]
         by_column = sparse.csc_array(tuple(arrays), shape=self.shape)
         if not by_column.has_canonical_format:
@@ -211,11 +211,11 @@ class Listed(Table):
             by_column.sum_duplicates()
         return _core.SparseTable(*self.shape, by_column.data, by_column.indices, by_column.indptr)
 
-    def _rows_at(self, rows: Places) -> Listed:
-        return Listed(sparse.csr_array(self._matrix)[rows])
+    def _rows_at(self, rows: Places) -> SparseTable:
+        return SparseTable(sparse.csr_array(self._matrix)[rows])
 
-    def _columns_at(self, places: list[int]) -> Listed:
-        return Listed(self._columns[:, places])
+    def _columns_at(self, places: list[int]) -> SparseTable:
+        return SparseTable(self._columns[:, places])
 
     def source(self, levels: Mapping[int, Levels]) -> _core.SparseTable:
         """All values as the core reads them."""
@@ -234,10 +234,10 @@ class Listed(Table):
         dense: NDArray[Any] = self._columns[:, [column]].toarray()[:, 0]
         return dense
 
-    def row_words(self, rows: Places) -> Words:
-        """64 bits for each of some rows, which say what is in it; zeros say nothing."""
+    def row_bits(self, rows: Places) -> Bits:
+        """A hash of 64 bits for each of some rows; zeros do not contribute."""
         some = sparse.csr_array(self._matrix[rows])
         some.sum_duplicates()
-        sums = np.append(np.uint64(0), np.cumsum(words(some.data) * factors(some.indices)))
-        found: Words = np.diff(sums[some.indptr])
+        sums = np.append(np.uint64(0), np.cumsum(value_bits(some.data) * column_factors(some.indices)))
+        found: Bits = np.diff(sums[some.indptr])
         return found

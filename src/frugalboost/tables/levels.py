@@ -1,4 +1,4 @@
-"""The levels of categorical columns: which there are, and which bins they lie in."""
+"""The levels of categorical columns, and the bins they are in."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ Vocabulary = Mapping[int, tuple[Value, ...]]  # of each categorical column its l
 
 
 @dataclass(frozen=True)
-class Coded:
-    """A categorical column as it came: for each row the place of its level in a list."""
+class CodedColumn:
+    """A categorical column: for each row the position of its level in a list."""
 
     codes: NDArray[np.integer[Any]]  # -1: missing
     levels: Sequence[Any]
 
     def values(self, where: str) -> list[Value | None]:
-        """The levels as texts or numbers, None where one means missing. ``where`` begins the sentence of an error."""
+        """The levels as texts or numbers, None for a missing value. ``where`` begins an error message."""
         found = [_plain(level, where) for level in self.levels]
         kinds = {isinstance(v, str) for v in found if v is not None}
         if len(kinds) > 1:
@@ -35,7 +35,7 @@ class Coded:
         return {v for c in np.unique(self.codes).tolist() if c >= 0 and (v := values[c]) is not None}
 
     def in_terms_of(self, vocabulary: Sequence[Value], where: str) -> Codes:
-        """Places in another list of levels; -1 for those that are not in it."""
+        """Positions in another list of levels; -1 for levels that are not in it."""
         place = {value: i for i, value in enumerate(vocabulary)}
         values = self.values(where)
         if vocabulary and any(v is not None and isinstance(v, str) != isinstance(vocabulary[0], str) for v in values):
@@ -58,21 +58,21 @@ def _plain(level: Any, where: str) -> Value | None:
             return None
         return int(level) if level.is_integer() else level
     raise ValueError(
-        f"{where} has categories of type {type(level).__name__}, which can't be kept in a model. Make them texts: "
+        f"{where} has categories of type {type(level).__name__}, which a model can't store. Make them texts: "
         "astype(str).astype('category')."
     )
 
 
 @dataclass(frozen=True, eq=False)
 class Levels:
-    """The levels of one column and the bins they lie in."""
+    """The levels of one column and the bins they are in."""
 
     values: tuple[Value, ...]  # ascending
     bins: NDArray[np.int16]  # of each level; -1: no training row had it, so it counts as missing
 
     @classmethod
-    def of_masses(cls, values: Sequence[Value], masses: NDArray[np.float64], max_bins: int) -> Levels:
-        """A bin for each level that has weight; where they are too many, the lightest share the last one."""
+    def from_weights(cls, values: Sequence[Value], masses: NDArray[np.float64], max_bins: int) -> Levels:
+        """A bin for each level that has weight; with too many levels, the lightest share the last bin."""
         bins = np.full(len(values), -1, dtype=np.int16)
         seen = np.flatnonzero(masses > 0)
         if len(seen) <= max_bins:

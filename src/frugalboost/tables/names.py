@@ -1,4 +1,4 @@
-"""What features are called: by the names of a data frame, else by scikit-learn's own, x0, x1, ..."""
+"""Names of features: those of a data frame, or scikit-learn's default names x0, x1, ..."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def default_name(column: int) -> str:
-    """What a column without a name is called.
+    """The name of a column that has no name.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Parts of one table: what each must know of the others before a fit begins."""
+"""Parts of one table: what they must exchange before a fit."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from frugalboost.tables.levels import Value
 
 
 def with_common_vocabulary(table: Table, part: _core.ThreadPart) -> Table:
-    """The part with the numbers that all levels of all parts have together.
+    """The part with the vocabulary of all parts.
 
-    A level that only one part has is known to all then, as it is where the table lies in one piece.
+    Every part then knows a level that only one part has, as if the table were in one piece.
     """
     own = {str(c): list(levels) for c, levels in table.vocabulary.items()}
     known: dict[int, set[Value]] = {c: set() for c in table.vocabulary}

@@ -1,4 +1,4 @@
-"""Tables for fit, wherever they come from: in memory, or read once for what must be known before binning."""
+"""Tables for fit: in memory, or in batches that are read once for what must be known before binning."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from sklearn.utils.validation import validate_data
 from frugalboost import _core
 from frugalboost._support.threads import threads_for
 from frugalboost.tables import checksum, frames
-from frugalboost.tables.batched import MOST_CELLS, Batched, Stream
+from frugalboost.tables.batched import MOST_CELLS, BatchedTable, Stream
 from frugalboost.tables.checking import category_columns, check_X, keeps_levels
 from frugalboost.tables.kinds import Table
-from frugalboost.tables.levels import Coded, Value
+from frugalboost.tables.levels import CodedColumn, Value
 from frugalboost.tables.sources import Batch, Batches, as_batches, rows_of
 
 Read = tuple[Table, Any, Any]  # a table, targets, weights
 
 
 def read_table(estimator: Any, X: Any, y: Any, weights: Any, *, reset: bool, what: str = "X") -> Read:
-    """Return a table for fit with its targets and weights, wherever it comes from."""
+    """Return a table for fit with its targets and weights, from memory, files or batches."""
     if isinstance(X, str | os.PathLike) and y is None:
         raise ValueError(f"{what} is read from files: name the column to predict, fit(path, y='...').")
     batches = as_batches(X, y, weights, what=what)
@@ -48,12 +48,12 @@ def _put_together(estimator: Any, batches: Batches, reset: bool, what: str) -> R
     try:
         whole = sparse.vstack(parts, format="csr")
     except ValueError as error:
-        raise ValueError(f"{what}: the batches do not fit together: {error}") from None
+        raise ValueError(f"{what}: the batches can't be joined: {error}") from None
     return check_X(estimator, whole, reset=reset, what=what, in_fit=True), *targets.joined()
 
 
 class Targets:
-    """What is to be predicted in all batches, and what their rows weigh; copies, since a batch may be used again."""
+    """Targets and weights of all batches; copies, since the arrays of a batch may be reused."""
 
     def __init__(self, what: str) -> None:
         self._what = what
@@ -62,7 +62,7 @@ class Targets:
         self.rows = 0
 
     def add(self, number: int, batch: Batch) -> None:
-        """Take note of one batch."""
+        """Add one batch."""
         where = f"{self._what}: batch {number}"
         size = rows_of(batch.X)
         if batch.y is None:
@@ -74,19 +74,19 @@ class Targets:
         if self._y and (y.dtype.kind in "biuf") != (self._y[0].dtype.kind in "biuf"):
             raise ValueError(f"{where} has targets of type {y.dtype}; those of the first one are {self._y[0].dtype}.")
         if self._weights and (weights is None) != (self._weights[0] is None):
-            raise ValueError(f"{where}: some batches have weights and some have none.")
+            raise ValueError(f"{where}: some batches have weights and others do not.")
         self._y.append(y)
         self._weights.append(weights)
         self.rows += size
 
     def joined(self) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        """Those of all rows."""
+        """Targets and weights of all rows."""
         weights = [w for w in self._weights if w is not None]
         return np.concatenate(self._y), np.concatenate(weights) if weights else None
 
 
 class FirstReading:
-    """Reads batches once: targets, weights, levels and, where nothing speaks against it, thresholds."""
+    """Reads batches once: targets, weights, levels and, without weights and categories, thresholds."""
 
     def __init__(self, estimator: Any, batches: Batches, head: Batch, reset: bool, what: str) -> None:
         self._estimator, self._batches, self._reset, self._what = estimator, batches, reset, what
@@ -95,7 +95,7 @@ class FirstReading:
         if not keeps_levels(estimator, reset):
             self._levels = {c: set() for c in self._categorical}
             estimator.categories_ = {}
-        # Files are read for these columns alone.
+        # From files only these columns are read.
         self._only = None
         if batches.can_choose_columns:
             self._only = [self._names[c] for c in sorted(self._categorical)]
@@ -114,7 +114,7 @@ class FirstReading:
             if self._finder is not None:
                 table = self._check(batch.X, number)
                 self._finder.add(table.numbers(), None, 0, threads_for(estimator.n_jobs))
-                seen = checksum.together(seen, checksum.of_rows(table, targets.rows - len(table)))
+                seen = checksum.combined(seen, checksum.of_rows(table, targets.rows - len(table)))
         for c, found in self._levels.items():
             if len({isinstance(v, str) for v in found}) > 1:
                 name = self._names[c] if self._names else c
@@ -128,7 +128,7 @@ class FirstReading:
         )
         if self._finder is not None:
             stream.checksums.append(seen)
-        return Batched(stream), y, weights
+        return BatchedTable(stream), y, weights
 
     def _columns(self, X: Any) -> tuple[list[str], set[int]]:
         """Names and categorical columns, from the first batch."""
@@ -143,7 +143,7 @@ class FirstReading:
         by_dtype = [i for i, f in enumerate(fields) if f.is_category]
         columns = category_columns(estimator, names, by_dtype, len(names), self._reset)
         for i, field in enumerate(fields):
-            field.read(i in columns)  # says which column can't be used
+            field.read(i in columns)  # raises an error for a column that can't be used
         return names, columns
 
     def _learn_levels(self, number: int, X: Any) -> None:
@@ -161,7 +161,7 @@ class FirstReading:
                 where = f"{what}: column {self._names[c]!r}"
                 series = frame.get_column(frame.columns[c] if self._only is None else self._names[c])
                 coded = frames.Field(series, self._names[c], where).read(as_category=True)
-            assert isinstance(coded, Coded)
+            assert isinstance(coded, CodedColumn)
             found |= coded.occurring(where)
 
     def _check(self, X: Any, number: int) -> Table:

@@ -1,4 +1,4 @@
-"""Rows of a table: what is known of them, what is to be predicted, and how much each counts."""
+"""Samples: rows of a table with their targets and weights."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from frugalboost.tables.kinds import Table
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.integer[Any]]
-Checksums = tuple[int, str, str, str | None]  # the number of rows, and what X, y and the weights are known by
+Checksums = tuple[int, str, str, str | None]  # number of rows, checksums of X, y and weights
 
 
 @dataclass(frozen=True)
 class Sample:
-    """A table, what is to be predicted, and how much each row counts: as a user holds them, or checked.
+    """A table with targets and weights, as a user passes them or checked.
 
-    Checked, X is a `Table`, y holds numbers (of classes, where there are classes), and weights are numbers.
+    In a checked sample X is a `Table`, y holds numbers (for classes: their codes), and weights are numbers.
     """
 
     X: Any  # None: only bins are known
     y: Any
-    weights: Any = None  # None: all rows count the same
+    weights: Any = None  # None: all are 1
     groups: Any = None  # rows that a splitter keeps together
 
     def __len__(self) -> int:
@@ -34,28 +34,28 @@ class Sample:
 
     @property
     def table(self) -> Table:
-        """The table, where it is known to be checked."""
+        """The table of a checked sample."""
         assert isinstance(self.X, Table)
         return self.X
 
-    def at(self, places: Places) -> Sample:
+    def take(self, places: Places) -> Sample:
         """Some of the rows."""
         X = self.X.take(places) if isinstance(self.X, Table) else _safe_indexing(self.X, places)
         return replace(self.targets(places), X=X)
 
     def targets(self, places: Places) -> Sample:
-        """What is to be predicted in some of the rows, and their weights, without the table."""
+        """Targets and weights of some of the rows, without the table."""
         parts = (None if p is None else _some(p, places) for p in (self.y, self.weights, self.groups))
         return Sample(None, *parts)
 
-    def of(self, columns: Places) -> Sample:
+    def columns(self, columns: Places) -> Sample:
         """Some of the columns."""
         if isinstance(self.X, Table):
             return replace(self, X=self.X.columns(columns))
         return replace(self, X=_safe_indexing(self.X, columns.tolist(), axis=1))
 
     def checksums(self) -> Checksums:
-        """What the rows are known by, where they are checked."""
+        """The number of rows, and checksums of X, y and weights, of a checked sample."""
         weights = None if self.weights is None else f"{of_vector(self.weights):016x}"
         return len(self), f"{self.table.checksum():016x}", f"{of_vector(self.y):016x}", weights
 

@@ -1,4 +1,4 @@
-"""Where batches of rows come from: Parquet files, Arrow datasets, or whatever a user can iterate over."""
+"""Where batches of rows come from: Parquet files, Arrow datasets, or a user's own iterables."""
 
 from __future__ import annotations
 
@@ -23,40 +23,40 @@ class Batch:
 
 
 class Batches(ABC):
-    """Rows that come batch by batch, the same each time they are asked for."""
+    """Rows that come in batches, the same each time they are read."""
 
-    rows: int | None = None  # where known in advance
+    rows: int | None = None  # if known in advance
     bytes: int | None = None
     can_choose_columns = False
 
     @abstractmethod
     def read(self, columns: Sequence[str] | None = None) -> Iterator[Batch]:
-        """All batches from the beginning; of some columns, where the source can choose."""
+        """All batches from the beginning; only some columns, if the source can choose."""
 
 
 def as_batches(X: Any, y: Any = None, weights: Any = None, *, for_fit: bool = True, what: str = "X") -> Batches | None:
-    """What X is a source of batches of, or None where it is a table."""
+    """X as a source of batches, or None if it is a table."""
     if isinstance(X, str | os.PathLike) or _are_paths(X):
         return ArrowBatches(_dataset(X), y, weights, for_fit)
     if type(X).__module__.startswith("pyarrow") and hasattr(X, "to_batches") and hasattr(X, "schema"):
-        if not hasattr(X, "column_names"):  # a table has them, a dataset has not
+        if not hasattr(X, "column_names"):  # a table has column names, a dataset has not
             return ArrowBatches(X, y, weights, for_fit)
         return None
     if callable(X) and not hasattr(X, "__array__"):
-        return Iterated(X, y, weights, for_fit, what)
+        return IteratedBatches(X, y, weights, for_fit, what)
     if isinstance(X, Iterator):
         if for_fit:
             raise TypeError(
-                f"{what} is an iterator that can be read only once, and fit reads it twice. Give a list of batches, or "
-                "a function that returns a new iterator."
+                f"{what} is an iterator, which can be read only once, but fit reads it twice. Give a list of batches, "
+                "or a function that returns a new iterator."
             )
-        return Iterated(lambda: X, y, weights, for_fit, what)
+        return IteratedBatches(lambda: X, y, weights, for_fit, what)
     if isinstance(X, list | tuple):
-        return Iterated(lambda: X, y, weights, for_fit, what) if _are_batches(X) else None
+        return IteratedBatches(lambda: X, y, weights, for_fit, what) if _are_batches(X) else None
     marks = ("shape", "__array__", "__dataframe__", "__arrow_c_stream__", "collect")
     is_table = any(hasattr(X, name) for name in marks)
     if isinstance(X, Iterable) and not is_table and not isinstance(X, dict | bytes | set):
-        return Iterated(lambda: X, y, weights, for_fit, what)
+        return IteratedBatches(lambda: X, y, weights, for_fit, what)
     return None
 
 
@@ -79,14 +79,14 @@ def rows_of(X: Any) -> int:
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
-class Iterated(Batches):
+class IteratedBatches(Batches):
     """Batches that a user's function or list gives: (X, y), (X, y, weights), or X alone where nothing is fitted."""
 
     def __init__(self, make: Callable[[], Iterable[Any]], y: Any, weights: Any, for_fit: bool, what: str) -> None:
         if for_fit and (y is not None or weights is not None):
             raise ValueError(
-                f"{what} comes in batches, so each batch must bring its own targets and weights: (X, y) or (X, y, "
-                "weights). Leave those of all rows out."
+                f"{what} comes in batches, so each batch must have its own targets and weights: (X, y) or (X, y, "
+                "weights). Do not pass y or sample_weight."
             )
         self._make, self._for_fit = make, for_fit
 
@@ -94,7 +94,9 @@ class Iterated(Batches):
         """All batches that have rows, from the beginning."""
         made = self._make()
         if not isinstance(made, Iterable):
-            raise TypeError(f"The function that makes batches returned a {type(made).__name__}, which is no iterator.")
+            raise TypeError(
+                f"The function that makes batches returned a {type(made).__name__}, which is not an iterator."
+            )
         for number, item in enumerate(made):
             batch = self._batch(item, number)
             if rows_of(batch.X):
@@ -139,7 +141,7 @@ class ArrowBatches(Batches):
         wanted = list(self.names if columns is None else columns)
         lost = [n for n in wanted if n not in self._dataset.schema.names]
         if lost:
-            raise ValueError(f"The files have no column {lost[0]!r}, which the model looks at.")
+            raise ValueError(f"The files have no column {lost[0]!r}, which the model needs.")
         targets = [c for c in (self._y, self._weights) if c is not None]
         batches = self._dataset.to_batches(
             columns=wanted + targets, batch_size=BATCH_ROWS, batch_readahead=1, fragment_readahead=1
@@ -194,7 +196,7 @@ def _dataset(paths: Any) -> Any:
 
 
 def _schema_of_all(dataset: Any) -> Any:
-    """Types that hold the values of all files; pyarrow by itself would bend all to those of the first one."""
+    """Types that hold the values of all files; by default pyarrow would use those of the first file."""
     import pyarrow
 
     schemas = _reading(lambda: [(f.path, f.physical_schema) for f in dataset.get_fragments()])
@@ -208,20 +210,20 @@ def _schema_of_all(dataset: Any) -> Any:
     try:
         together = pyarrow.unify_schemas([schema for _, schema in schemas], promote_options="permissive")
     except pyarrow.ArrowException as error:
-        raise ValueError(f"The files do not fit together: {str(error).splitlines()[0]}") from None
+        raise ValueError(f"The files have different types: {str(error).splitlines()[0]}") from None
     fields = [together.field(f.name) if f.name in together.names else f for f in dataset.schema]
     return pyarrow.schema(fields, metadata=dataset.schema.metadata)
 
 
 def _reading(work: Callable[[], Any]) -> Any:
-    """Do something that reads files; an error becomes one sentence."""
+    """Read files; an error becomes one sentence."""
     import pyarrow
 
     try:
         return work()
     except (pyarrow.ArrowException, OSError) as error:
         reason = str(error).split("\n")[0].rstrip(".")
-        raise ValueError(f"A file can't be read as Parquet, or is cut short or damaged: {reason}.") from None
+        raise ValueError(f"A file is not Parquet, or is incomplete or damaged: {reason}.") from None
 
 
 def _some(names: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Targets and weights as users hold them, checked."""
+"""Checks of users' targets and weights."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Floats = NDArray[np.float64]
 
 
 def positive_weight(weights: Floats, part: _core.ThreadPart | None = None) -> NDArray[np.bool_]:
-    """Which rows have a weight that is more than zero on the grid on which weights are added up."""
+    """Which rows have a positive weight on the grid of the core; very small weights round to zero there."""
     return np.asarray(np.rint(np.ldexp(weights, _core.weight_shift(weights, part))) > 0)
 
 
 def check_weights(sample_weight: Any, X: Table, what: str = "sample_weight") -> Floats | None:
-    """Return weights as floats, or None where all rows count the same."""
+    """Return weights as floats, or None if all are 1."""
     if sample_weight is None:
         return None
     try:
@@ -32,19 +32,19 @@ def check_weights(sample_weight: Any, X: Table, what: str = "sample_weight") -> 
     if (weights < 0).any():
         raise ValueError(f"{what} has negative values; weights are zero or positive.")
     if not (weights > 0).any():
-        raise ValueError(f"{what} is zero for every row; at least one row must count.")
+        raise ValueError(f"{what} is zero for every row; at least one must be positive.")
     with np.errstate(over="ignore"):
         total = weights.sum()
     if not np.isfinite(total):
-        raise ValueError(f"{what}: the weights add up to more than a number can hold. Rescale them.")
+        raise ValueError(f"{what}: the sum of the weights is not finite. Rescale them.")
     return None if (weights == 1).all() else weights
 
 
 def with_mean_one(weights: Floats | None) -> Floats | None:
-    """Bring relative weights to a mean of 1: those whose mean is below it and that are no numbers of equal rows.
+    """Scale relative weights to a mean of 1: weights with a mean below 1 that are not all whole numbers.
 
-    A sum of 1, as surveys and AdaBoost give it, would be less than a leaf needs. Rows that do not count are left out
-    of the mean, so that they change nothing.
+    Weights that add up to 1, as in surveys and AdaBoost, would be less than a leaf needs. Rows of weight zero are left
+    out of the mean.
     """
     if weights is None:
         return None
@@ -62,8 +62,8 @@ def check_y(y: Any) -> Floats:
     target: Floats = _check_y(y, y_numeric=True, estimator=None).astype(np.float64) + 0.0  # no negative zeros
     if len(target) and not target.max() / 4 - target.min() / 4 < np.finfo(np.float64).max / 4:
         raise ValueError(
-            f"y has values from {target.min():g} to {target.max():g}: their differences are larger than a number can "
-            "be. Rescale y."
+            f"y has values from {target.min():g} to {target.max():g}: their differences are too large for a floating "
+            "point number. Rescale y."
         )
     return target
 
@@ -78,6 +78,6 @@ def check_y_classes(y: Any) -> NDArray[Any]:
 
 
 def by_appearance(y: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the number of each row's class, classes in the order of their first rows: their names decide nothing."""
+    """Return class numbers in the order of first appearance, so that the names of classes do not matter."""
     _, first, codes = np.unique(y, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[codes]

@@ -1,4 +1,4 @@
-"""Tables in bins: thresholds are found once and may be used again for other rows."""
+"""Binning: thresholds are found once and can be used for other rows."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frugalboost import _core
-from frugalboost.tables import Levels, Listed, Table
+from frugalboost.tables import Levels, SparseTable, Table
 from frugalboost.tables.batched import MOST_CELLS
-from frugalboost.training.draws import summed
+from frugalboost.training.draws import sum_over_parts
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Where the bins of every column end; columns lie one after another in ``cuts``.
+    """The upper limits of the bins of all columns; columns follow one another in ``cuts``.
 
-    A value lies in the first bin whose cut is not below it. Missing values have a bin of their own. Of a categorical
-    column ``levels`` tells which level lies in which bin.
+    A value is in the first bin whose cut is not below it. Missing values have a bin of their own. For a categorical
+    column, ``levels`` has the bin of each level.
     """
 
     cuts: Floats
@@ -41,10 +41,10 @@ class Thresholds:
         levels: Mapping[int, Levels] | None = None,
         part: _core.ThreadPart | None = None,
     ) -> Thresholds:
-        """Find thresholds: one bin per value where they fit, else bins of about equal weight.
+        """Find thresholds: one bin per value if there are few values, else bins of about equal weight.
 
-        ``levels`` are known already where trees speak of their bins. ``part``: other parts of the table have more rows,
-        and the same vocabulary.
+        ``levels``: given if earlier trees refer to their bins. ``part``: other parts of the table have more rows, and
+        the same vocabulary.
         """
         masses = {c: np.zeros(len(values)) for c, values in X.vocabulary.items()}
         finder = X.finder(weights is not None)
@@ -56,17 +56,19 @@ class Thresholds:
                 _summarise(X, weights, finder, masses, threads, part)
             if part is not None:
                 finder.add_parts(part)
-                masses = {c: summed(mass.astype(np.int64), part).astype(np.float64) for c, mass in masses.items()}
+                masses = {
+                    c: sum_over_parts(mass.astype(np.int64), part).astype(np.float64) for c, mass in masses.items()
+                }
             cuts, offsets = finder.thresholds(max_bins, threads)
         if not levels:
-            levels = {c: Levels.of_masses(X.vocabulary[c], mass, max_bins) for c, mass in masses.items()}
+            levels = {c: Levels.from_weights(X.vocabulary[c], mass, max_bins) for c, mass in masses.items()}
         return cls(*_with_levels(np.asarray(cuts), np.asarray(offsets), levels, X), levels)
 
     def bin(
         self, X: Table, threads: int, folder: str | None = None, part: _core.ThreadPart | None = None
     ) -> _core.BinnedMatrix:
-        """Return the table in bins of one byte, in memory or in a file that is mapped into it."""
-        if isinstance(X, Listed):
+        """Return the table in bins of one byte, in memory or in a file that is mapped into memory."""
+        if isinstance(X, SparseTable):
             return _core.BinnedMatrix(X.numbers(), self.cuts, self.offsets, self._categorical, threads, part)
         rows, columns = X.shape
         memory = None if folder is None else _mapped(-(-columns // 8) * 8 * rows, folder)
@@ -88,7 +90,7 @@ class Thresholds:
 def _of_whole(
     X: Table, weights: Floats | None, max_bins: int, masses: dict[int, Floats], threads: int, most_cells: int
 ) -> tuple[Floats, NDArray[np.int64]]:
-    """Thresholds of a table in memory, and what the levels of its categorical columns weigh."""
+    """Thresholds of a table in memory, and the weights of the levels of its categorical columns."""
     shift = _shift(weights)
     _weigh_levels(X, weights, shift, masses)
     if X.shape[1] == len(masses):
@@ -104,7 +106,7 @@ def _summarise(
     threads: int,
     part: _core.ThreadPart | None,
 ) -> None:
-    """One pass: what values the columns have, and what the levels of categorical ones weigh."""
+    """One pass over the rows: the values of columns, and the weights of the levels of categorical ones."""
     shift = _shift(weights, part)
     for piece, rows in X.pieces("finding thresholds"):
         own = None if weights is None else weights[rows]
@@ -138,9 +140,9 @@ def _with_levels(
 
 
 def _mapped(size: int, folder: str) -> NDArray[np.uint8]:
-    """Memory in a file without a name, which is gone when nobody uses it any more."""
+    """Memory in an unnamed file, which the system removes when it is no longer used."""
     with tempfile.TemporaryFile(dir=folder) as file:
-        try:  # all of it at once: a full disk that is noticed later ends the process
+        try:  # reserve all of it now: a full disk would end the process later
             os.posix_fallocate(file.fileno(), 0, max(size, 1))
         except AttributeError:  # not on this system
             file.truncate(max(size, 1))

@@ -1,4 +1,4 @@
-"""From a table in bins to a model: one call of the core, or the continuation of an earlier one."""
+"""From a binned table to a model: one call of the core, or the continuation of an earlier one."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from numpy.typing import NDArray
 
 from frugalboost import _core, engines
 from frugalboost.tables.sample import Sample
-from frugalboost.training.draws import drawn, row_hashes, summed
+from frugalboost.training.draws import draw_rows, row_hashes, sum_over_parts
 from frugalboost.training.ensemble import Ensemble
 from frugalboost.training.model import Curve, Draw, Model, Purchases
 from frugalboost.training.task import FitTask
 
 Floats = NDArray[np.float64]
 Observer = Callable[[int, float, float, int, float], None]
-PRICED_CELLS = 2e6  # of the table, at most 200 rows, in which predictions are priced
+PRICED_CELLS = 2e6  # cells of the rows, at most 200, over which the cost of predictions is averaged
 
 
 def boost(
     task: FitTask, previous: Model | None, observer: Observer | None, threads: int, start: Floats | None = None
 ) -> Model:
-    """Grow trees for a task, going on from an earlier model, or from raw start values, where they are given."""
+    """Grow trees for a task, from an earlier model or from raw start values, if given."""
     params = task.params.to_core()
     train, validation = _engine_rows(task, previous, threads, start)
     grown = _core.boost(
@@ -36,29 +36,29 @@ def boost(
         observer=observer,
         threads=threads,
     )
-    return priced(_joined(previous, grown, task), task, threads)
+    return with_prediction_costs(_joined(previous, grown, task), task, threads)
 
 
-def priced(model: Model, task: FitTask, threads: int) -> Model:
-    """The model with what a prediction costs after each iteration, where prices were given."""
+def with_prediction_costs(model: Model, task: FitTask, threads: int) -> Model:
+    """The model with the cost of a prediction after each iteration, if prices were given."""
     if not task.costs.given:
         return model
-    # On some rows, drawn by chance: this must not cost more than boosting does.
+    # On some random rows, since this must not take longer than boosting.
     some = int(np.clip(PRICED_CELLS / task.binned.shape[1], 50, 200))
     X = _rows_to_price(model, task, some, threads)
-    means = model.path_prices(X, task.costs, model.n_iterations, threads)[1]
+    means = model.prediction_costs(X, task.costs, model.n_iterations, threads)[1]
     return replace(model, curve=replace(model.curve, prediction_cost=np.concatenate([[0.0], means])))
 
 
 def _rows_to_price(model: Model, task: FitTask, some: int, threads: int) -> _core.Source:
-    """Rows of the whole table, wherever they lie."""
+    """Random rows of the whole table, from all of its parts."""
     hashes = row_hashes(len(task.train), 0, task.part)
-    rows = int(summed(np.array([len(task.train)]), task.part)[0])
-    chosen = np.flatnonzero(drawn([hashes], np.array([min(some, rows)]), task.part)[0])
+    rows = int(sum_over_parts(np.array([len(task.train)]), task.part)[0])
+    chosen = np.flatnonzero(draw_rows([hashes], np.array([min(some, rows)]), task.part)[0])
     own = task.binned.take(None, chosen, threads)
     if task.part is None:
         return own
-    # Every part looks at the same rows, of which only the columns that were bought matter.
+    # Every part uses the same rows; only the bought columns matter.
     bought = sorted(set(model.purchases.feature.tolist()))
     values = np.column_stack([_values_in_bins(own, c) for c in bought] or [np.zeros(len(chosen))])
     all_values = np.concatenate(
@@ -71,7 +71,7 @@ def _rows_to_price(model: Model, task: FitTask, some: int, threads: int) -> _cor
 
 
 def _values_in_bins(binned: _core.BinnedMatrix, column: int) -> Floats:
-    """A number in each row's bin: all thresholds are on the same side of it as of the value that was binned."""
+    """A number in each row's bin, on the same side of all thresholds as the value that was binned."""
     bins, cuts = binned.bins(column), binned.cuts(column)
     inside = np.arange(len(cuts) + 1.0) if binned.is_categorical(column) else np.append(cuts, np.finfo(float).max)
     found: Floats = np.append(inside, np.nan)[bins]
@@ -81,7 +81,7 @@ def _values_in_bins(binned: _core.BinnedMatrix, column: int) -> Floats:
 def _engine_rows(
     task: FitTask, previous: Model | None, threads: int, start: Floats | None
 ) -> tuple[engines.EngineRows, engines.EngineRows | None]:
-    """Both samples, with the raw predictions that boosting goes on from."""
+    """Training and validation rows, with the raw predictions that boosting continues from."""
 
     def rows(sample: Sample, binned: _core.BinnedMatrix) -> engines.EngineRows:
         raw = None
@@ -100,7 +100,7 @@ def _engine_rows(
 
 
 def _progress(previous: Model | None, task: FitTask) -> _core.Progress:
-    """Tell the core where an earlier fit stopped."""
+    """The state of an earlier fit, for the core."""
     progress = _core.Progress()
     if previous is None:
         return progress
@@ -117,12 +117,12 @@ def _progress(previous: Model | None, task: FitTask) -> _core.Progress:
 
 
 def _values(task: FitTask, rows: Sample, binned: _core.BinnedMatrix) -> _core.Source:
-    """What an earlier model's trees look at: bins say enough where its thresholds are among them."""
+    """The values for an earlier model's trees: the bins, if they have its thresholds, else the table."""
     return binned if task.same_bins else rows.table.source(task.levels)
 
 
 def _beginning(start: Floats) -> _core.Progress:
-    """Tell the core where to begin."""
+    """A state with only start values, for the core."""
     progress = _core.Progress()
     progress.start = start.tolist()
     return progress

@@ -1,7 +1,7 @@
-"""Rows drawn by chance: every row of the whole table has a number that looks random, and the smallest are drawn.
+"""Random rows: every row of the whole table has a hash, and the rows with the smallest hashes are drawn.
 
-The number follows from the seed and from which row of the table it is, not from where the row lies. So the same rows
-are drawn whether the table is in one piece or in parts on several machines.
+The hash depends on the seed and the number of the row in the whole table. So the same rows are drawn whether the table
+is in one piece or in parts on several machines.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ _STEP = np.uint64(0x9E3779B97F4A7C15)
 _DIGIT = 8  # bits found at a time
 
 
-def summed(values: NDArray[np.int64], part: _core.ThreadPart | None) -> NDArray[np.int64]:
-    """Whole numbers, added up over all parts of the table."""
+def sum_over_parts(values: NDArray[np.int64], part: _core.ThreadPart | None) -> NDArray[np.int64]:
+    """The sums of whole numbers over all parts of the table."""
     values = np.ascontiguousarray(values, dtype=np.int64)
     if part is not None:
         flat = values.reshape(-1).copy()
@@ -30,16 +30,16 @@ def summed(values: NDArray[np.int64], part: _core.ThreadPart | None) -> NDArray[
 
 
 def first_row(rows: int, part: _core.ThreadPart | None) -> int:
-    """Which row of the whole table a part's first one is."""
+    """The number of a part's first row in the whole table."""
     if part is None:
         return 0
     counts = np.zeros(part.parts, dtype=np.int64)
     counts[part.part] = rows
-    return int(summed(counts, part)[: part.part].sum())
+    return int(sum_over_parts(counts, part)[: part.part].sum())
 
 
 def row_hashes(rows: int, seed: int, part: _core.ThreadPart | None) -> Hashes:
-    """A number for each row, different for all rows of the whole table."""
+    """A hash for each row, different for all rows of the whole table."""
     numbers = np.arange(rows, dtype=np.uint64) + np.uint64(first_row(rows, part))
     return _mixed(_mixed(np.array([seed], dtype=np.uint64) + _STEP) + (numbers + np.uint64(1)) * _STEP)
 
@@ -52,10 +52,10 @@ def _mixed(v: Hashes) -> Hashes:
         return v ^ (v >> np.uint64(31))
 
 
-def drawn(
+def draw_rows(
     groups: Sequence[Hashes], wanted: NDArray[np.int64], part: _core.ThreadPart | None
 ) -> list[NDArray[np.bool_]]:
-    """Of each group the rows with the smallest numbers, as many as wanted in all parts together."""
+    """The rows of each group with the smallest hashes, as many as wanted over all parts."""
     prefix = np.zeros(len(groups), dtype=np.uint64)  # leading bits of the largest number that is drawn
     left = wanted.astype(np.int64).copy()  # of those that begin with the prefix
     for shift in range(64 - _DIGIT, -1, -_DIGIT):
@@ -65,7 +65,7 @@ def drawn(
             inside = hashes if shift + _DIGIT == 64 else hashes[hashes >> above == prefix[g]]
             digits = (inside >> np.uint64(shift)) & np.uint64((1 << _DIGIT) - 1)
             counts[g] = np.bincount(digits.astype(np.int64), minlength=1 << _DIGIT)
-        until = np.cumsum(summed(counts, part), axis=1)
+        until = np.cumsum(sum_over_parts(counts, part), axis=1)
         for g in range(len(groups)):
             digit = int(np.searchsorted(until[g], left[g])) if left[g] > 0 else 0
             digit = min(digit, (1 << _DIGIT) - 1)

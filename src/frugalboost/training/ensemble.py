@@ -30,9 +30,9 @@ class Ensemble:
     missing_left: NDArray[np.uint8]
     threshold: Floats  # x <= threshold goes left
     value: Floats  # what a leaf adds, learning rate included
-    gain: Floats  # raw gain of a split, prices apart
+    gain: Floats  # raw gain of a split, without prices
     weight: Floats  # total weight of the training rows
-    level_set: NDArray[np.int32]  # number of the set of bins that go left; -1: the threshold decides
+    level_set: NDArray[np.int32]  # the set of bins that go left; -1: split by threshold
     sets: NDArray[np.uint8]  # SET_BYTES each: bit b % 8 of byte b // 8 is set where bin b goes left
 
     @classmethod
@@ -62,22 +62,22 @@ class Ensemble:
 
     def check(self, n_features: int) -> None:
         """Raise ValueError where the arrays do not describe trees over this number of features."""
-        self._walkable().check(n_features)
+        self._core_trees().check(n_features)
 
     def raw(self, X: _core.Source, iterations: int, threads: int) -> Floats:
         """Return raw predictions, one row per output."""
         raw = np.repeat(self.start[:, None], X.shape[0], axis=1)
-        _core.add_trees(self._walkable(), X, 0, iterations * self.n_outputs, raw, threads)
+        _core.add_trees(self._core_trees(), X, 0, iterations * self.n_outputs, raw, threads)
         return raw
 
     def staged_raw(self, X: _core.Source, iterations: int, threads: int) -> Iterator[Floats]:
         """Yield raw predictions after each iteration; the same array, changed in place."""
         raw = np.repeat(self.start[:, None], X.shape[0], axis=1)
         for i in range(iterations):
-            _core.add_trees(self._walkable(), X, i * self.n_outputs, (i + 1) * self.n_outputs, raw, threads)
+            _core.add_trees(self._core_trees(), X, i * self.n_outputs, (i + 1) * self.n_outputs, raw, threads)
             yield raw
 
-    def path_prices(
+    def path_costs(
         self,
         X: _core.Source,
         rules: Sequence[_core.PriceRule],
@@ -86,9 +86,9 @@ class Ensemble:
         iterations: int,
         threads: int,
     ) -> tuple[Floats, Floats]:
-        """Price of the features that each row's paths look at: for each row, and the mean after each iteration."""
+        """Cost of the features that each row's paths use: for each row, and the mean after each iteration."""
         last = iterations * self.n_outputs
-        rows, means = _core.path_prices(self._walkable(), X, list(rules), bought, paid, last, threads)
+        rows, means = _core.path_prices(self._core_trees(), X, list(rules), bought, paid, last, threads)
         return np.asarray(rows), np.asarray(means)
 
     def losses_without(
@@ -101,16 +101,15 @@ class Ensemble:
         iterations: int,
         threads: int,
     ) -> Floats:
-        """Mean loss on some rows, and then with each list of features hidden: both ways of a split are then taken.
+        """Mean loss on some rows, then with each list of features hidden: a row goes both ways at their splits.
 
-        ``X`` holds the values of ``rows``; ``fitted`` are the rows of the fit, from which a loss may have found its
-        parameter.
+        ``X`` holds the values of ``rows``; ``fitted`` are the rows of the fit, from which a loss may take a parameter.
         """
         begin = np.concatenate([[0], np.cumsum([len(features) for features in hidden])]).astype(np.int64)
         items = np.concatenate([np.zeros(0, dtype=np.int32), *hidden]).astype(np.int32)
         targets = (rows.y, rows.weights, fitted.y, fitted.weights, *_for_core(loss))
         last = iterations * self.n_outputs
-        losses = _core.losses_without(self._walkable(), self.weight, X, *targets, begin, items, last, threads)
+        losses = _core.losses_without(self._core_trees(), self.weight, X, *targets, begin, items, last, threads)
         return np.asarray(losses)
 
     def loss_curve(self, X: _core.Source, rows: Sample, fitted: Sample, loss: BuiltIn | Loss, threads: int) -> Floats:
@@ -127,14 +126,14 @@ class Ensemble:
         nodes = slice(0, self.tree_begin[iterations * self.n_outputs])
         feature, gain = self.feature[nodes], self.gain[nodes]
         split = np.flatnonzero(feature >= 0)
-        split = split[np.argsort(gain[split], kind="stable")]  # the order of classes must not round the sums
+        split = split[np.argsort(gain[split], kind="stable")]  # rounding must not depend on the order of classes
         gains: Floats = np.bincount(feature[split], weights=gain[split], minlength=n_features).astype(np.float64)
         return gains
 
     def gain_shares(self, n_features: int, iterations: int) -> Floats:
-        """The same as shares of the sum over all features; zeros where nothing is split."""
+        """The same as shares of the sum over all features; zeros without splits."""
         largest = float(np.max(self.gain[: self.tree_begin[iterations * self.n_outputs]], initial=0.0))
-        # As multiples of the largest gain sums can neither overflow nor vanish.
+        # As multiples of the largest gain, sums neither overflow nor become zero.
         if 0 < largest < np.inf:
             relative = self.gain / largest
         elif largest > 0:
@@ -144,7 +143,7 @@ class Ensemble:
         gains = replace(self, gain=relative).feature_gains(n_features, iterations)
         return gains / (gains.sum() or 1.0)
 
-    def _walkable(self) -> _core.Trees:
+    def _core_trees(self) -> _core.Trees:
         return _core.Trees(
             self.start,
             self.tree_begin,

@@ -1,4 +1,4 @@
-"""One fit from checked rows to a model: set rows aside, bin, boost, and go on from an earlier fit."""
+"""One fit from checked rows to a model: set rows aside, bin, boost, or continue an earlier fit."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from frugalboost.training.warm_start import WarmStart, fingerprint_of
 
 ENDINGS = {
     "max_iter": "max_iter was reached",
-    "converged": "no split pays for itself any more",
+    "converged": "no split is worth its price any more",
     "early_stopping": "the validation loss has stopped falling",
 }
 
 
 def prepare(task: FitTask, threads: int, warm: WarmStart | None = None) -> FitTask:
-    """Set rows aside where early stopping needs some, and bin: once, however many fits follow."""
+    """Set rows aside for early stopping, and bin; this is done once, even if many fits follow."""
     if warm is not None and warm.seed is not None:
         task = replace(task, params=replace(task.params, validation_seed=warm.seed))
     train = _with_positive_weight(task.train, task.part)
@@ -36,7 +36,7 @@ def prepare(task: FitTask, threads: int, warm: WarmStart | None = None) -> FitTa
     thresholds = None if warm is None else warm.thresholds
     same_bins = thresholds is not None
     if thresholds is None:
-        known = None if warm is None else warm.model.levels  # trees speak of their bins
+        known = None if warm is None else warm.model.levels  # the trees refer to their bins
         found = partial(Thresholds.find, levels=known, part=task.part)
         thresholds = found(train.table, train.weights, task.params.max_bins, threads)
     binned = partial(thresholds.bin, threads=threads, folder=task.params.bins_folder, part=task.part)
@@ -53,7 +53,7 @@ def prepare(task: FitTask, threads: int, warm: WarmStart | None = None) -> FitTa
 
 
 def fit(task: FitTask, threads: int, warm: WarmStart | None = None, verbose: bool = False) -> tuple[Model, WarmStart]:
-    """Fit a task that was prepared, or go on from an earlier fit."""
+    """Fit a prepared task, or continue an earlier fit."""
     fingerprint = fingerprint_of(task) if task.params.warm_start else None
     if warm is not None and warm.has_converged(fingerprint):
         return warm.model, warm
@@ -71,11 +71,11 @@ def _with_progress(task: FitTask, previous: Model | None, threads: int, verbose:
 
 
 def _with_positive_weight(sample: Sample, part: _core.ThreadPart | None) -> Sample:
-    """Leave out rows of weight zero, or too light to be more beside the others: they must not move anything."""
+    """Leave out rows whose weight is zero, or rounds to zero beside the others: they must not change the model."""
     if sample.weights is None:
         return sample
     positive = positive_weight(sample.weights, part)
-    return sample if positive.all() else sample.at(np.flatnonzero(positive))
+    return sample if positive.all() else sample.take(np.flatnonzero(positive))
 
 
 def _set_aside(sample: Sample, task: FitTask) -> tuple[Sample, Sample]:
@@ -84,4 +84,4 @@ def _set_aside(sample: Sample, task: FitTask) -> tuple[Sample, Sample]:
     assert seed is not None
     classes = max(task.outputs, 2) if task.classes else 0
     held = set_aside(sample.y, classes, task.params.validation_fraction, seed, task.part)
-    return sample.at(np.flatnonzero(~held)), sample.at(np.flatnonzero(held))
+    return sample.take(np.flatnonzero(~held)), sample.take(np.flatnonzero(held))

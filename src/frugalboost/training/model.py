@@ -1,4 +1,4 @@
-"""What a fit leaves behind: trees, purchases, and how loss and cost went."""
+"""The result of a fit: trees, purchases, and the curves of loss and cost."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ class Curve:
 
 @dataclass(frozen=True)
 class Draw:
-    """Where the draw of features that trees may buy stands, so that a continued fit draws as one long fit would."""
+    """The state of the draw of features that trees may buy, so that a continued fit draws like one long fit."""
 
     iterations: int
-    last_look: int  # the iteration in which all features were compared last
+    last_look: int  # the last iteration that compared all features
     bought_then: int  # features owned then
     look_at_all: bool  # the next iteration compares all
     gains: Floats  # of all features, in that look
 
     @classmethod
     def from_core(cls, draw: _core.DrawState) -> Draw | None:
-        """None where all features are on offer."""
+        """None if all features are offered."""
         gains = np.asarray(draw.gains)
         if not len(gains):
             return None
@@ -65,7 +65,7 @@ class Draw:
 
 @dataclass(frozen=True)
 class Model:
-    """Everything that boosting leaves behind."""
+    """Everything that boosting returns."""
 
     ensemble: Ensemble
     purchases: Purchases
@@ -76,26 +76,28 @@ class Model:
     best_iteration: int
     ending: str  # "max_iter", "converged" or "early_stopping"
     levels: Mapping[int, Levels] = field(default_factory=dict)  # of the categorical features
-    draw: Draw | None = None  # None: all features were on offer, or it is not known
+    draw: Draw | None = None  # None: all features were offered, or it is unknown
 
     @property
     def n_iterations(self) -> int:
-        """Iterations that were run, the best one or not."""
+        """Iterations that were run, also those after the best one."""
         return self.ensemble.n_iterations
 
     def paid_prices(self) -> Floats:
-        """What was paid for a feature, or its price at the start where it was not bought."""
+        """The price paid for each feature, or its price at the start if it was not bought."""
         prices = self.prices.copy()
         prices[self.purchases.feature] = self.purchases.price
         return prices
 
-    def path_prices(self, X: _core.Source, costs: Resolved, iterations: int, threads: int) -> tuple[Floats, Floats]:
-        """What predictions cost when a feature is fetched once a path looks at it: by row, and means by iteration."""
+    def prediction_costs(
+        self, X: _core.Source, costs: Resolved, iterations: int, threads: int
+    ) -> tuple[Floats, Floats]:
+        """The cost of predictions if a feature is fetched when a path uses it: by row, and means by iteration."""
         bought, rules = self.purchases, costs.rules
         if any(isinstance(rule, _core.CallablePrices) for rule in rules):
-            # A function would be called for every set of features that a row looks at: prices as they were paid.
+            # A function would be called for every set of features that a row uses: take the prices that were paid.
             rules = resolve(self.paid_prices(), len(self.prices), None).rules
-        return self.ensemble.path_prices(X, rules, bought.feature, bought.price, iterations, threads)
+        return self.ensemble.path_costs(X, rules, bought.feature, bought.price, iterations, threads)
 
     @property
     def features(self) -> NDArray[np.int64]:
@@ -104,7 +106,7 @@ class Model:
 
     @property
     def cost(self) -> float:
-        """What was paid for them."""
+        """The total cost of these features."""
         return self._at_best(self.curve.cost)
 
     @property
@@ -128,7 +130,7 @@ class Model:
     def cut(self, iterations: int, tol: float) -> Model:
         """The model that a fit of at most this number of iterations would have kept.
 
-        The best iteration is what the core would choose, or the last, where no rows were set aside.
+        The best iteration is the one that the core would choose, or the last, without validation rows.
         """
         last = min(iterations, self.n_iterations)
         if np.isnan(self.curve.validation_loss).all():

@@ -1,4 +1,4 @@
-"""The parameters of the estimators, one entry each: what they are called, may be, mean, and where they go.
+"""The parameters of the estimators, one entry each: name, allowed values, meaning, and where they are used.
 
 Everything else follows from this table: scikit-learn's constraints, the descriptions in docstrings, the fields of
 `Params`, the settings of the core, and, through ``tools/write_signatures``, the ``__init__`` of both estimators.
@@ -127,8 +127,8 @@ PARAMETERS = (
         "Cost, array-like, mapping, callable or None",
         ["array-like", HasMethods("items"), Cost, callable, None],
         """Prices: one of the objects in :mod:`frugalboost.costs` (bags, neighbours, stages, sums of these), or by
-        position, or by feature name; features that a mapping leaves out cost 1, as all do with None. Zero is free,
-        infinity is never. A function ``phi(owned, last, prices)`` sets new prices after each purchase.""",
+        position, or by feature name; features that a mapping leaves out cost 1. None: all cost 1. Zero means free,
+        infinity means never. A function ``phi(owned, last, prices)`` sets new prices after each purchase.""",
     ),
     Parameter(
         "budget",
@@ -136,7 +136,7 @@ PARAMETERS = (
         "None",
         "float or None",
         [Interval(Real, 0, None, closed="both"), None],
-        "The most that may be paid in all, up to rounding; with prices of 1, the most features.",
+        "The highest total cost, up to rounding; if all prices are 1, the highest number of features.",
     ),
     Parameter(
         "learning_rate",
@@ -154,7 +154,7 @@ PARAMETERS = (
         "500",
         "int",
         [Interval(Integral, 1, None, closed="left")],
-        "The most iterations; each grows one tree, or one per class for more than two classes.",
+        "Maximum number of iterations; each grows one tree, or one per class for more than two classes.",
         kept="int",
         to_core=_same,
     ),
@@ -164,7 +164,7 @@ PARAMETERS = (
         "4",
         "int or None",
         [Interval(Integral, 1, None, closed="left"), None],
-        "The deepest tree; None sets no limit.",
+        "Maximum depth of a tree; None sets no limit.",
         kept="int",
         to_core=_same,
     ),
@@ -174,7 +174,7 @@ PARAMETERS = (
         "20",
         "int or float",
         [Interval(Real, 0, None, closed="neither")],
-        """The least total weight of a leaf: rows, where no weights are given. Weights that add up to little, such as
+        """Minimum total weight of a leaf: rows, if there are no weights. Weights that add up to little, such as
         normalised ones, need a fraction here.""",
         kept="float",
         to_core=_same,
@@ -195,8 +195,8 @@ PARAMETERS = (
         "255",
         "int",
         [Interval(Integral, 2, 255, closed="both")],
-        """The most bins of a column, missing values apart; at most 255. Of a categorical column with more levels, the
-        lightest share the last bin.""",
+        """Maximum number of bins of a column, without the bin for missing values; at most 255. In a categorical column
+        with more levels, the rarest share the last bin.""",
         kept="int",
     ),
     Parameter(
@@ -206,7 +206,7 @@ PARAMETERS = (
         '"from_dtype", array-like or None',
         ["array-like", StrOptions({"from_dtype"}), None],
         """Columns whose values have no order: by their type in a data frame, or as a list of names, positions or
-        truths. Each is one feature with one price, split by sets of its levels. A level that training did not see
+        booleans. Each is one feature with one price, split by sets of its levels. A level that training did not see
         counts as missing.""",
     ),
     Parameter(
@@ -215,8 +215,8 @@ PARAMETERS = (
         "None",
         "str, path or None",
         [str, os.PathLike, None],
-        """Where the table in bins is kept in a temporary file that is mapped into memory, if it does not fit
-        otherwise.""",
+        """A folder for a temporary file that holds the binned table and is mapped into memory, for tables that do not
+        fit into memory.""",
         kept="str | None",
         convert=_folder,
     ),
@@ -245,8 +245,8 @@ PARAMETERS = (
         '"newton"',
         '{"newton", "gradient"}',
         [StrOptions({"newton", "gradient"})],
-        """A Newton step, or the mean of the gradient as in the paper. Splits are the same criterion in both. Losses
-        without curvature use a quantile of the residuals in both.""",
+        """A Newton step, or the mean of the gradient as in the paper. The criterion for splits is the same for both.
+        Losses without curvature use a quantile of the residuals with both.""",
         kept="str",
         to_core=_member(_core.LeafValues),
     ),
@@ -266,8 +266,8 @@ PARAMETERS = (
         '"paid"',
         '{"paid", "never"}',
         [StrOptions({"paid", "never"})],
-        """"paid": a split is made only if its gain exceeds its price. "never": prices only steer which split is made,
-        as in the authors' released code.""",
+        """"paid": a split is made only if its gain exceeds mu times its price. "never": prices only influence which
+        split is made, as in the authors' released code.""",
         kept="str",
         to_core=_member(_core.Stop),
     ),
@@ -277,10 +277,10 @@ PARAMETERS = (
         '"auto"',
         '{"auto", "exact", "off"}',
         [StrOptions({"auto", "exact", "off"})],
-        """How columns are found that are not worth a look, because they can't be worth their price. "exact": by proofs
-        that can't fail. "auto": large tables also by a random sample of the rows, which overlooks a column that should
-        be bought with a probability of 1e-6 a fit at most (see docs/algorithm.md). "off": every column is searched in
-        every node. The model is the same.""",
+        """How columns that can't be worth their price are found and skipped. "exact": by proofs that can't fail.
+        "auto": on large tables also by a random sample of the rows, which misses a column that should be bought with a
+        probability of at most 1e-6 per fit (see docs/algorithm.md). "off": every column is searched in every node. The
+        model is the same.""",
         kept="str",
         to_core=_member(_core.Screening, auto="probable"),
     ),
@@ -290,10 +290,10 @@ PARAMETERS = (
         '"all"',
         '"all", "auto" or float in (0, 1]',
         [StrOptions({"all", "auto"}), Interval(Real, 0, 1, closed="right")],
-        """How many features that are not owned a tree looks at. A share, or "auto" (3 times the square root of their
-        number, 500 at least), makes fits on very wide tables faster and changes the model: for each tree that number is
-        drawn, in proportion to what they last gained at a root. All keep a chance, and the root of every 16th to 64th
-        tree looks at all of them.""",
+        """How many of the features that are not owned a tree looks at. A share, or "auto" (3 times the square root of
+        their number, at least 500), makes fits on very wide tables faster and changes the model: each iteration draws
+        that many features, those that last gained more at a root more often. All can be drawn, and the root of every
+        16th to 64th tree looks at all of them.""",
         kept="float",
         convert=_share,
         to_core=_same,
@@ -304,9 +304,9 @@ PARAMETERS = (
         "None",
         "int or None",
         [Interval(Integral, 0, None, closed="left"), None],
-        """Exactly this number of features, or as many as gain anything: buy more, then sell the weakest back with
-        refits on what is owned, and fit on the rest (see docs/selection.md). A bag counts as one and is sold as one.
-        mu is then only where buying starts.""",
+        """Exactly this number of features, or fewer if fewer gain anything: buy more, sell the weakest by held-out
+        importance, and fit on the rest (see docs/selection.md). A bag counts as one and is sold as one. mu is then only
+        where buying starts.""",
         kept="int | None",
     ),
     Parameter(
@@ -327,7 +327,7 @@ PARAMETERS = (
         "int",
         [Interval(Integral, 1, None, closed="left")],
         """The last fit is the mean of this number of models, each fitted on four fifths of the rows and stopped early
-        on the rest: often a better prediction, from as many times more trees. ``n_iter_`` and
+        on the rest: predictions are often better, with that many times more trees. ``n_iter_`` and
         ``feature_importances_`` then count the trees of all of them.""",
         kept="int",
     ),
@@ -356,7 +356,7 @@ PARAMETERS = (
         "20",
         "int",
         [Interval(Integral, 1, None, closed="left")],
-        "Patience of early stopping.",
+        "How many iterations without improvement early stopping waits for.",
         kept="int",
         to_core=_same,
     ),
@@ -366,7 +366,7 @@ PARAMETERS = (
         "0.0",
         "float",
         [Interval(Real, 0, None, closed="left")],
-        "By how much the validation loss must fall to count.",
+        "By how much the validation loss must fall to count as an improvement.",
         kept="float",
         to_core=_same,
     ),
@@ -385,9 +385,8 @@ PARAMETERS = (
         "False",
         "bool",
         ["boolean"],
-        """Go on from the last fit, with its features still owned and in its bins, on the same rows or on others:
-        fitting twice with a growing ``max_iter`` gives the same model as one long fit, unless ``new_features`` draws
-        some.""",
+        """Continue the last fit, with its features still owned and in its bins, on the same rows or on others: fitting
+        twice with a growing ``max_iter`` gives the same model as one long fit.""",
         kept="bool",
     ),
     Parameter(
@@ -397,7 +396,7 @@ PARAMETERS = (
         "int, RandomState or None",
         ["random_state"],
         """Decides which rows are set aside by early stopping, the folds of ``n_features_to_select`` and ``average``,
-        which features ``new_features`` draws and which rows ``screening`` does (None: always the same). Nothing else
+        which features ``new_features`` draws and which rows ``screening`` draws (None: always the same). Nothing else
         is random.""",
     ),
     Parameter(
@@ -406,7 +405,7 @@ PARAMETERS = (
         "None",
         "int or None",
         [Integral, None],
-        "Threads; None means all cores. The model does not depend on it.",
+        "Number of threads; None means all cores. The model does not depend on it.",
     ),
     Parameter(
         "verbose",

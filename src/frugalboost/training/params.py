@@ -47,7 +47,7 @@ class Params:
     validation_seed: int | None = None  # decides which rows are set aside; None: none are
 
     @classmethod
-    def of(cls, estimator: Any) -> Params:
+    def from_estimator(cls, estimator: Any) -> Params:
         """Take the settings of an estimator, which has checked them."""
         state = estimator.random_state
         validation_seed = int(check_random_state(state).randint(LARGEST_INT)) if estimator.early_stopping else None
@@ -65,6 +65,6 @@ class Params:
         return core
 
     def key(self) -> str:
-        """The same for settings with which the core does the same, however many iterations it may take."""
+        """A text that is the same for settings with which the core does the same, apart from max_iter."""
         settings = {p.name: getattr(self, p.name) for p in _FOR_CORE if p.name != "max_iter"}
         return repr({**settings, "seed": self.seed})

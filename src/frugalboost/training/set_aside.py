@@ -1,4 +1,4 @@
-"""Which rows are set aside for the validation loss: by chance, and of each class its share."""
+"""Which rows are set aside for the validation loss: a random, stratified share."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frugalboost import _core
-from frugalboost.training.draws import drawn, row_hashes, summed
+from frugalboost.training.draws import draw_rows, row_hashes, sum_over_parts
 
 
 def set_aside(
@@ -16,7 +16,7 @@ def set_aside(
     seed: int,
     part: _core.ThreadPart | None = None,
 ) -> NDArray[np.bool_]:
-    """Whether each row is set aside. ``classes``: how many y holds the numbers of; 0: y is no class.
+    """Whether each row is set aside. ``classes``: the number of classes in y; 0: y is not a class.
 
     Examples
     --------
@@ -28,14 +28,14 @@ def set_aside(
     array([6, 2])
     """
     members = [y == k for k in range(classes)] if classes else [np.ones(len(y), dtype=bool)]
-    sizes = summed(np.array([m.sum() for m in members], dtype=np.int64), part)
+    sizes = sum_over_parts(np.array([m.sum() for m in members], dtype=np.int64), part)
     rows = int(sizes.sum())
     held = int(np.ceil(fraction * rows))
     _check(rows, held, sizes[sizes > 0], fraction, bool(classes))
     hashes = row_hashes(len(y), seed, part)
     wanted = _shares(sizes, held, [hashes[m] for m in members], part)
     out = np.zeros(len(y), dtype=bool)
-    for member, chosen in zip(members, drawn([hashes[m] for m in members], wanted, part)):
+    for member, chosen in zip(members, draw_rows([hashes[m] for m in members], wanted, part)):
         out[np.flatnonzero(member)[chosen]] = True
     return out
 
@@ -43,11 +43,11 @@ def set_aside(
 def _check(rows: int, held: int, sizes: NDArray[np.int64], fraction: float, stratified: bool) -> None:
     why = None
     if held >= rows:
-        why = "None would be left to fit."
+        why = "No rows would be left to fit."
     elif stratified and sizes.min() < 2:
-        why = "A class has a single row: it can't be on both sides."
+        why = "A class has a single row, which can't be in both parts."
     elif stratified and min(held, rows - held) < len(sizes):
-        why = f"{min(held, rows - held)} rows on one side are fewer than the {len(sizes)} classes."
+        why = f"{min(held, rows - held)} rows in one part are fewer than the {len(sizes)} classes."
     if why is not None:
         raise ValueError(f"early_stopping: {rows} rows can't be split with validation_fraction={fraction:g}. {why}")
 

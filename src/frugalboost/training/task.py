@@ -1,4 +1,4 @@
-"""What is to be fitted, how, and at which prices."""
+"""The description of a fit: rows, settings, loss, prices and bins."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from frugalboost.training.params import Params
 
 @dataclass(frozen=True)
 class FitTask:
-    """One fit, from what an estimator asks for to what the core is given.
+    """One fit, from the settings of an estimator to the input of the core.
 
-    ``training.fit.prepare`` sets rows aside and fills in the bins: once, however many fits follow.
+    ``training.fit.prepare`` sets rows aside and fills in the bins; this is done once, even if many fits follow.
     """
 
     train: Sample
@@ -36,7 +36,7 @@ class FitTask:
     validation_bins: _core.BinnedMatrix | None = None
     thresholds: Thresholds | None = None  # between the bins of the whole table
     levels: Mapping[int, Levels] = field(default_factory=dict)  # of the categorical columns
-    same_bins: bool = False  # an earlier model's thresholds are those of the bins
+    same_bins: bool = False  # the bins have the thresholds of an earlier model
     part: _core.ThreadPart | None = None  # the rows are a part of a table; None: all of it
 
     @property

@@ -13,50 +13,50 @@ from frugalboost.training.binning import Thresholds
 from frugalboost.training.model import Model
 from frugalboost.training.task import FitTask
 
-_CANT_GO_ON = "warm_start=True, but the model to go on from"
-_START_ANEW = "Start anew with sklearn.base.clone(estimator)."
+_CANT_CONTINUE = "warm_start=True, but the earlier model"
+_START_AGAIN = "To start again, use sklearn.base.clone(estimator)."
 
 
 @dataclass(frozen=True)
 class WarmStart:
-    """An earlier model, and what was decided on the way to it."""
+    """An earlier model, and what its fit has decided."""
 
     model: Model
     loss: BuiltIn | Loss
     names: tuple[str, ...] | None  # of the features
     seed: int | None  # of the rows set aside; None: none were
-    # Only where a continued fit was announced (warm_start=True).
+    # Only with warm_start=True.
     thresholds: Thresholds | None = None
-    lost_costs: bool = False  # the model came from a file, and prices with structure are not in files
+    lost_costs: bool = False  # the model came from a file, which does not hold price objects
     fingerprint: tuple[int, str] | None = None
 
     @classmethod
     def after(cls, task: FitTask, model: Model, fingerprint: tuple[int, str] | None = None) -> WarmStart:
-        """What a fit leaves to the next one; all of it only where that is announced by a fingerprint."""
+        """What a continued fit needs; thresholds only if there is a fingerprint, with warm_start=True."""
         thresholds = None if fingerprint is None else task.thresholds
         seed = task.params.validation_seed
         return cls(model, task.loss, task.names, seed, thresholds=thresholds, fingerprint=fingerprint)
 
     def check(self, task: FitTask) -> None:
-        """Raise ValueError where a task can't go on from this."""
+        """Raise ValueError if a task can't continue this model."""
         trees = self.model.ensemble
         if trees.n_outputs != task.outputs or len(self.model.prices) != len(task.costs.start):
-            raise ValueError(f"{_CANT_GO_ON} has another number of features or classes. {_START_ANEW}")
+            raise ValueError(f"{_CANT_CONTINUE} has another number of features or classes. {_START_AGAIN}")
         if self.lost_costs and not task.costs.structured:
             raise ValueError(
-                "warm_start=True, but this model came from a file and was fitted with prices with structure, which a "
-                "file does not hold. Set them again: set_params(costs=...)."
+                "warm_start=True, but this model came from a file and was fitted with a price object or a function, "
+                "which a file does not hold. Set it again: set_params(costs=...)."
             )
         if self.names != task.names:
-            raise ValueError(f"{_CANT_GO_ON} has other feature names, or in another order. {_START_ANEW}")
+            raise ValueError(f"{_CANT_CONTINUE} has other feature names, or in another order. {_START_AGAIN}")
         same = type(self.loss) is type(task.loss) and (self.loss == task.loss or not isinstance(task.loss, BuiltIn))
         if not same:
-            raise ValueError(f"{_CANT_GO_ON} was fitted with loss={self.loss!r}, not {task.loss!r}. {_START_ANEW}")
+            raise ValueError(f"{_CANT_CONTINUE} was fitted with loss={self.loss!r}, not {task.loss!r}. {_START_AGAIN}")
         paid = float(self.model.purchases.price.sum())
         if paid > task.budget * (1 + 1e-9):
             raise ValueError(
-                f"{_CANT_GO_ON} has paid {paid:g} already, more than budget={task.budget:g}. What is bought stays: "
-                "raise the budget, or start anew with sklearn.base.clone(estimator)."
+                f"{_CANT_CONTINUE} has paid {paid:g} already, more than budget={task.budget:g}. Purchases can't be "
+                "undone: raise the budget, or start again with sklearn.base.clone(estimator)."
             )
         if trees.n_iterations > task.params.max_iter:
             raise ValueError(
@@ -70,7 +70,7 @@ class WarmStart:
 
 
 def fingerprint_of(task: FitTask) -> tuple[int, str]:
-    """All that decides which trees are grown and kept, so that a converged fit is known again."""
+    """A checksum of everything that decides which trees are grown, to recognise a converged fit."""
     checksum = 0
     arrays: list[NDArray[np.generic] | None] = [task.train.y, task.train.weights, task.costs.start]
     if task.validation is not None:

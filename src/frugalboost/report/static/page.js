@@ -66,7 +66,7 @@ function row(name, gain, most, isNew) {
 
 function show() {
   const i = Number(slider.value), point = contents.points[i], before = i > 0 ? contents.points[i - 1] : null;
-  const price = contents.prices.differ ? ", price " + number(point.price, 4) + (contents.prices.unit ? " " + contents.prices.unit : "") : "";
+  const price = contents.prices.differ ? ", cost " + number(point.price, 4) + (contents.prices.unit ? " " + contents.prices.unit : "") : "";
   const name = contents.parameter === "mu" ? "mu = " + number(point.value, 3) + ": " : "";
   const test = point.test_error === null ? "" : ", on the test rows " + error(point.test_error);
   const here = i === contents.chosen.index ? " (the chosen one)" : "";

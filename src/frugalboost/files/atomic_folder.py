@@ -1,7 +1,7 @@
-"""Folders that appear whole or not at all, however the process that writes them ends.
+"""Atomic writes of folders: a folder appears when it is complete, or not at all.
 
-A folder is written beside its place under a name of its own and renamed when it is complete. Who writes holds a lock,
-which the system gives back when a process dies: so what a killed one left behind can be told from work in progress.
+A folder is written beside its target under a temporary name and renamed when it is complete. The writer holds a lock,
+which the system drops when the process ends, so the folders of killed processes can be recognised.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from frugalboost.files.whole_file import LEFT_BEHIND
+from frugalboost.files.atomic_file import LEFT_BEHIND
 
 fcntl: Any = None
-with contextlib.suppress(ImportError):  # not on Windows, where nothing is locked and nothing tidied
+with contextlib.suppress(ImportError):  # not on Windows: there nothing is locked or removed
     import fcntl
 
 PART, OLD = ".part", ".old"  # what is being written, and what was there before
-_LONGEST = 50  # characters of a name that are kept in the names beside it, which must not become too long
+_LONGEST = 50  # characters of a name that are used in temporary names
 _EXCHANGE, _HERE = 2, -100  # of Linux's renameat2
 
 
 @contextmanager
-def whole_folder(path: str | os.PathLike[str], own: tuple[str, ...]) -> Iterator[Path]:
-    """Give a folder to write into, which takes the place of another when all is written.
+def atomic_folder(path: str | os.PathLike[str], own: tuple[str, ...]) -> Iterator[Path]:
+    """Yield a folder to write into; it replaces the target when the block ends without an error.
 
-    ``own`` are the files that may be in it, the one that makes it complete last. Others that were there stay there.
+    ``own`` are the files of such a folder, the one that completes it last. Other files of the target stay.
     """
     place = Path(os.path.realpath(path))
     place.parent.mkdir(parents=True, exist_ok=True)
@@ -43,21 +43,21 @@ def whole_folder(path: str | os.PathLike[str], own: tuple[str, ...]) -> Iterator
             for name in own:
                 os.replace(part / name, place / name)
         else:
-            _take_the_place(part, place, own)
+            _move_into_place(part, place, own)
 
 
-def tidy(path: str | os.PathLike[str], own: tuple[str, ...]) -> None:
-    """Remove what processes left behind that died while they wrote a folder, and put back what they moved."""
+def remove_stale(path: str | os.PathLike[str], own: tuple[str, ...]) -> None:
+    """Remove what killed processes left behind, and restore a folder that they had moved away."""
     place = Path(os.path.realpath(path))
     for folder in (place.parent, place):
         with contextlib.suppress(OSError):
             for left in [p for p in folder.iterdir() if p.name.startswith(_stem(place)) and p.suffix in (PART, OLD)]:
                 with contextlib.suppress(OSError):
-                    _tidied(left, place, own)
+                    _remove_stale_one(left, place, own)
 
 
 def is_left_over(name: str, own: tuple[str, ...]) -> bool:
-    """Whether a name in a folder is one that only unfinished work has."""
+    """Whether a name is that of an unfinished file."""
     earlier = name.endswith(PART) and any(name.startswith((f".{file}.", f"{file}.")) for file in own)
     return earlier or LEFT_BEHIND.fullmatch(name) is not None
 
@@ -67,7 +67,7 @@ def is_left_over(name: str, own: tuple[str, ...]) -> bool:
 
 @contextmanager
 def _claimed(place: Path, own: tuple[str, ...]) -> Iterator[Path]:
-    """A new folder beside a place; what is left of it afterwards is removed."""
+    """A new locked folder beside the target; it is removed at the end if it still exists."""
     part, lock = _made(place)
     try:
         yield part
@@ -84,7 +84,7 @@ def _made(place: Path) -> tuple[Path, int | None]:
         part.mkdir()
         if fcntl is None:
             return part, None
-        with contextlib.suppress(FileNotFoundError):  # another process, which tidies, was faster than our lock
+        with contextlib.suppress(FileNotFoundError):  # another process has removed it before it was locked
             lock = os.open(part, os.O_RDONLY)
             if _locked(lock) is not False and os.path.samestat(os.fstat(lock), os.stat(part)):
                 return part, lock
@@ -92,7 +92,7 @@ def _made(place: Path) -> tuple[Path, int | None]:
 
 
 def _locked(lock: int) -> bool | None:
-    """Lock an open file; False where another process has it, None where its disk knows no locks."""
+    """Lock an open file; False if another process holds the lock, None on a disk without locks."""
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -107,7 +107,7 @@ def _stem(place: Path) -> str:
 
 
 def _remove(part: Path, own: tuple[str, ...]) -> None:
-    """Remove a file, or a folder in which there is nothing but our own files."""
+    """Remove a file, or a folder that contains only our own files."""
     if not part.is_dir():
         part.unlink(missing_ok=True)
         return
@@ -121,12 +121,12 @@ def _remove(part: Path, own: tuple[str, ...]) -> None:
 
 
 def _replaceable(place: Path) -> bool:
-    """Whether a folder may be exchanged as a whole: not one that is mounted, or that we stand in."""
+    """Whether a folder can be replaced by renaming: not a mount point or the working directory."""
     beside = os.access(place.parent, os.W_OK | os.X_OK)
     return beside and not os.path.ismount(place) and not Path.cwd().is_relative_to(place)
 
 
-def _take_the_place(part: Path, place: Path, own: tuple[str, ...]) -> None:
+def _move_into_place(part: Path, place: Path, own: tuple[str, ...]) -> None:
     if not place.exists():
         os.rename(part, place)
         return
@@ -134,7 +134,7 @@ def _take_the_place(part: Path, place: Path, own: tuple[str, ...]) -> None:
     if _exchange(part, place):
         _carry_over(part, place, own)
         return
-    old = part.with_suffix(OLD)  # elsewhere there is a moment in which neither is there; tidy() knows of it
+    old = part.with_suffix(OLD)  # for a moment neither exists; remove_stale() repairs that
     os.rename(place, old)
     try:
         os.rename(part, place)
@@ -146,7 +146,7 @@ def _take_the_place(part: Path, place: Path, own: tuple[str, ...]) -> None:
 
 
 def _exchange(one: Path, other: Path) -> bool:
-    """Let two folders change places in one step, where the system can."""
+    """Exchange two folders in one step, if the system can."""
     if not sys.platform.startswith("linux"):
         return False
     try:
@@ -157,14 +157,14 @@ def _exchange(one: Path, other: Path) -> bool:
 
 
 def _carry_over(old: Path, place: Path, own: tuple[str, ...]) -> None:
-    """What else was in a folder stays in it."""
+    """Move other files of the old folder to the new one."""
     for file in old.iterdir():
         if file.name not in own and not is_left_over(file.name, own) and not os.path.lexists(place / file.name):
             os.rename(file, place / file.name)
 
 
-def _tidied(left: Path, place: Path, own: tuple[str, ...]) -> None:
-    """Remove one thing that was left behind, unless its owner lives."""
+def _remove_stale_one(left: Path, place: Path, own: tuple[str, ...]) -> None:
+    """Remove one stale file or folder, unless its process still runs."""
     if fcntl is None:
         return
     lock = os.open(left, os.O_RDONLY | os.O_NONBLOCK)

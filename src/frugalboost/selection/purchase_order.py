@@ -1,7 +1,7 @@
-"""In which order some columns can be bought within a budget, and what is paid for each.
+"""An order in which columns can be bought within a budget, and what is paid for each.
 
-Where prices depend on what was bought before, the same columns cost more in one order than in another. A price is only
-reported with an order in which it can really be paid.
+If prices depend on earlier purchases, the same columns cost more in one order than in another. A cost is only reported
+together with an order of purchases that has it.
 """
 
 from __future__ import annotations
@@ -23,36 +23,36 @@ Places = NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True)
-class Bill:
+class PurchaseOrder:
     """Columns in an order in which they can be bought, and what is paid for each."""
 
     order: Columns
     prices: Floats
 
     @classmethod
-    def of(cls, task: FitTask, orders: Sequence[Places]) -> Self:
+    def find(cls, task: FitTask, orders: Sequence[Places]) -> Self:
         """Buy columns in the first order in which all of them can be paid within the task's budget.
 
-        After the orders given, which hold the same columns, the cheapest one at each step is tried, then those first
-        that are in few bags and so leave no choice. Where no order allows all, as many as the first one does.
+        After the orders given, which hold the same columns, two more are tried: the cheapest column at each step, and
+        columns in the fewest bags first. If no order allows all, the columns that the first order allows are bought.
         """
         wanted = orders[0]
-        bills = []
+        found = []
         for order, cheapest_first in _orders_to_try(task.costs, orders):
-            bills.append(cls.in_order(task, order, cheapest_first))
-            if len(bills[-1].order) == len(wanted):
-                return bills[-1]
-        return bills[0]
+            found.append(cls.in_order(task, order, cheapest_first))
+            if len(found[-1].order) == len(wanted):
+                return found[-1]
+        return found[0]
 
     @classmethod
     def in_order(cls, task: FitTask, order: Places, cheapest_first: bool = False) -> Self:
-        """Buy columns as far as possible in this order; what the budget does not allow is left out."""
+        """Buy columns in this order, as far as possible; columns that the budget does not allow are left out."""
         bought, prices = _core.buy_all(list(task.costs.rules), order.astype(np.int32), task.budget, cheapest_first)
         return cls(np.asarray(bought).astype(np.int64), np.asarray(prices))
 
     @property
-    def total(self) -> float:
-        """What is paid in all."""
+    def cost(self) -> float:
+        """The total cost."""
         return float(self.prices.sum())
 
 
@@ -69,12 +69,12 @@ def _orders_to_try(
 
 
 def is_affordable(task: FitTask, order: Sequence[int]) -> bool:
-    """Whether columns can be bought in just this order within the budget."""
+    """Whether columns can be bought in exactly this order within the budget."""
     wanted = np.array(order, dtype=np.int64)
-    return bool(np.isinf(task.budget)) or np.array_equal(Bill.in_order(task, wanted).order, wanted)
+    return bool(np.isinf(task.budget)) or np.array_equal(PurchaseOrder.in_order(task, wanted).order, wanted)
 
 
 def prices_paid(costs: Resolved, columns: Places) -> dict[int, float]:
-    """What is paid for columns bought in this order, whatever it is; those that can't be bought are left out."""
+    """What is paid for columns bought in this order, without a budget; those that can't be bought are left out."""
     order, paid = _core.buy_all(list(costs.rules), columns.astype(np.int32))
     return dict(zip(np.asarray(order).tolist(), np.asarray(paid).tolist(), strict=True))

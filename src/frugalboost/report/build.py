@@ -20,7 +20,7 @@ from frugalboost.tables.sample import Checksums, Sample
 N_MUS, EPS = 20, 1e-3
 
 
-def made_for(
+def build_contents(
     estimator: Any,
     X: Any,
     y: Any,
@@ -36,10 +36,10 @@ def made_for(
     """Contents of a report on a fitted estimator and the table it was fitted on."""
     X, X_test = as_table(X), as_table(X_test)
     if (X_test is None) != (y_test is None):
-        raise ValueError("X_test and y_test belong together: give both or neither.")
+        raise ValueError("X_test and y_test belong together: give both, or give neither.")
     model = estimator.estimator_ if isinstance(estimator, GBFSCVBase) else estimator
     checked = check_table(model, X, y, sample_weight)
-    # All fits below see the table that was checked; targets stay the user's, for splitters and scorers.
+    # All fits below use the checked table; targets stay the user's own, for splitters and scorers.
     rows = Sample(checked.X, y, sample_weight, groups)
     test = None
     if X_test is not None:
@@ -49,7 +49,7 @@ def made_for(
             raise ValueError("cv is a generator, which can be used only once: fit with a list of splits instead.")
         search, choice = estimator, None
     else:
-        search, choice = searched(estimator, rows, verbose)
+        search, choice = search_around(estimator, rows, verbose)
     findings = examine(search, rows, test, choice)
     return contents_of(
         findings,
@@ -60,14 +60,14 @@ def made_for(
 
 
 def as_table(X: Any) -> Any:
-    """Something whose rows and columns can be taken."""
+    """X in a form that can be indexed by rows and columns."""
     if sparse.issparse(X):
         return X if X.format in ("csr", "csc") else X.tocsr()
     return np.asarray(X) if isinstance(X, list | tuple) else X
 
 
 def check_table(model: GBFSBase, X: Any, y: Any, sample_weight: Any) -> Sample:
-    """The table of the fit, checked; raise ValueError for another one, on which the report would contradict itself."""
+    """Check that this is the table of the fit; on another one the report would contradict itself."""
     check_columns(model, X)
     again = model._like()
     checked, _ = again._checked(X, y, sample_weight)
@@ -80,12 +80,12 @@ def check_table(model: GBFSBase, X: Any, y: Any, sample_weight: Any) -> Sample:
         other.append("y")
     if not other and found[0] == known[0]:
         return checked
-    said = f"{' and '.join(other)}: not what the estimator was fitted on, or in another order."
+    said = f"{' and '.join(other)}: not those of the fit, or in another order."
     if found[0] != known[0]:
         said = f"X has {found[0]:,} rows, but the estimator was fitted on {known[0]:,}."
     raise ValueError(
-        f"{said} A report tells of the fit: give X, y and sample_weight of the fit, and rows that took no part in it "
-        "as X_test and y_test."
+        f"{said} A report is about the fit: pass X, y and sample_weight of the fit, and other rows as X_test and "
+        "y_test."
     )
 
 
@@ -95,19 +95,18 @@ def same_classes(model: Any, again: Any) -> bool:
 
 
 def check_columns(model: GBFSBase, X: Any) -> None:
-    """Raise ValueError where these are not the columns of the fit."""
+    """Raise ValueError if these are not the columns of the fit."""
     names, known = getattr(X, "columns", getattr(X, "column_names", None)), model._names()
     same = X.shape[1] == model.n_features_in_
     if same and names is not None and known is not None:
         same = [str(n) for n in getattr(X, "column_names", names)] == list(known)
     if not same:
         raise ValueError(
-            f"X has other columns than the table of the fit, which had {model.n_features_in_}, or has them in another "
-            "order."
+            f"X must have the columns of the table of the fit, {model.n_features_in_} of them, in the same order."
         )
 
 
-def searched(model: GBFSBase, rows: Sample, verbose: int) -> tuple[GBFSCVBase, Choice]:
+def search_around(model: GBFSBase, rows: Sample, verbose: int) -> tuple[GBFSCVBase, Choice]:
     """A search around the settings of one estimator, and that estimator as the choice."""
     kind = GBFSClassifierCV if is_classifier(model) else GBFSRegressorCV
     template = clone(model).set_params(n_features_to_select=None, warm_start=False, verbose=0)

@@ -1,7 +1,7 @@
-"""What estimators and paths offer as methods, and rooms above them do: reports and figures.
+"""Methods of estimators and paths that upper rooms implement: reports and figures.
 
-Those rooms are built on estimators, so an import here would be a cycle, and they need extras that may not be installed.
-They are looked up when a method is called. No other module looks up (tools/check_layers sees to it).
+Those rooms use estimators, so importing them here would be a cycle, and they need optional packages. They are imported
+when a method is called. No other module imports upwards (tools/check_layers checks it).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["Report", "plot_path", "report_on"]
 
 def report_on(estimator: Any, X: Any, y: Any, sample_weight: Any, **options: Any) -> Report:
     """Make a report on a fitted estimator."""
-    contents = import_module("frugalboost.report.making").made_for(estimator, X, y, sample_weight, **options)
+    contents = import_module("frugalboost.report.build").build_contents(estimator, X, y, sample_weight, **options)
     report: Report = import_module("frugalboost.report").Report(contents)
     return report
 

@@ -1,7 +1,7 @@
-"""Files that are whole at any time: written beside, flushed to the disk, then moved into place.
+"""Atomic writes: a file is written beside its target, flushed to the disk, then renamed.
 
-While a file is being written its writer holds a lock on it. The system drops the lock when a process ends, however it
-ends, so whoever saves next in the same folder can tell what a killed process left behind, and removes it.
+The writer holds a lock on the temporary file. The system drops the lock when the process ends for any reason, so the
+next save in the same folder recognises the files of a killed process, and removes them.
 """
 
 from __future__ import annotations
@@ -20,31 +20,31 @@ if sys.platform != "win32":
     import fcntl
 
 LEFT_BEHIND = re.compile(r"\.frugalboost-[0-9a-f]{16}\.part")
-_WITHOUT_LOCKS = 3600.0  # seconds after which a part is taken to be left behind where there are no locks
+_WITHOUT_LOCKS = 3600.0  # without locks: seconds after which a temporary file counts as left behind
 
 
-def replace(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a file, or put a new one in the place of an old one once it is complete and on the disk.
+def write(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write a file; an old one is replaced when the new one is complete and on the disk.
 
-    Links are followed, an old file's mode and owner are kept, and what is not a file (a pipe) is written to as it is.
-    An OSError names the path that was asked for. Nothing else is left behind, whatever goes wrong.
+    Links are followed, the mode and owner of an old file are kept, and a pipe or device is written to directly. An
+    OSError names the path that was given. After an error no temporary file is left.
     """
     given, path = Path(path), Path(os.path.realpath(path))
     try:
-        if given.exists() and not given.is_file():  # by its own name: that of a pipe leads nowhere
-            given.write_bytes(content)  # a device, or a folder, which is an error that says so
+        if given.exists() and not given.is_file():  # by the given name: the real path of a pipe does not exist
+            given.write_bytes(content)  # a device; for a folder this raises an error
         elif path.is_symlink():
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
         else:
-            _swap(path, content)
+            _write_and_rename(path, content)
     except OSError as error:
         raise type(error)(error.errno, error.strerror, str(path)) from None
 
 
-def _swap(path: Path, content: bytes) -> None:
+def _write_and_rename(path: Path, content: bytes) -> None:
     old = path.stat() if path.exists() else None
     if old is not None:
-        with open(path, "r+b"):  # may it be written?
+        with open(path, "r+b"):  # raises an error if it must not be written
             pass
     remove_left_behind(path.parent)
     part = path
@@ -53,12 +53,12 @@ def _swap(path: Path, content: bytes) -> None:
             part = path.with_name(f".frugalboost-{secrets.token_hex(8)}.part")
             with open(part, "xb", opener=_opener(old)) as file:
                 if not _lock(file.fileno()) or not part.exists():
-                    continue  # someone who tidies up was faster
-                part.write_bytes(content)  # by its name: the open file is the lock
-                _dress(part, old)
+                    continue  # another process has removed it
+                part.write_bytes(content)  # through its name: the open file holds the lock
+                _copy_mode_and_owner(part, old)
                 os.fsync(file.fileno())
                 if sys.platform != "win32":
-                    os.replace(part, path)  # before the lock is gone
+                    os.replace(part, path)  # while the lock is held
             if sys.platform == "win32":
                 os.replace(part, path)  # an open file can't be moved there
             break
@@ -71,23 +71,23 @@ def _swap(path: Path, content: bytes) -> None:
 
 
 def _opener(old: os.stat_result | None) -> Callable[[str, int], int]:
-    """What is to be private is private from the start."""
+    """Create the file with the mode of the old one, so that it is never more readable."""
     mode = 0o666 if old is None else old.st_mode & 0o777
     return lambda path, flags: os.open(path, flags, mode)
 
 
-def _dress(part: Path, old: os.stat_result | None) -> None:
-    """Give the new file what the old one had."""
+def _copy_mode_and_owner(part: Path, old: os.stat_result | None) -> None:
+    """Copy mode and owner of the old file."""
     if old is None:
         return
     if sys.platform != "win32":
-        with suppress(OSError):  # only root may
+        with suppress(OSError):  # only root can do that
             os.chown(part, old.st_uid, old.st_gid)
     os.chmod(part, old.st_mode & 0o7777)
 
 
 def _sync(folder: Path) -> None:
-    """Bring the new name to the disk too."""
+    """Flush the folder, so that the new name is on the disk too."""
     with suppress(OSError):  # not every system lets a folder be opened
         number = os.open(folder, os.O_RDONLY)
         try:
@@ -97,7 +97,7 @@ def _sync(folder: Path) -> None:
 
 
 def _lock(number: int) -> bool:
-    """Lock an open file; False where another process has."""
+    """Lock an open file; False if another process holds the lock."""
     if sys.platform != "win32":
         try:
             fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -109,7 +109,7 @@ def _lock(number: int) -> bool:
 
 
 def remove_left_behind(folder: Path) -> None:
-    """Remove parts whose writer is gone."""
+    """Remove temporary files whose writer has ended."""
     with suppress(OSError):
         for name in os.listdir(folder):
             if LEFT_BEHIND.fullmatch(name):
@@ -120,7 +120,7 @@ def remove_left_behind(folder: Path) -> None:
 def _remove_if_left(part: Path) -> None:
     if sys.platform != "win32":
         with open(part, "r+b") as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # an error where its writer lives, or locks do not exist
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # an error if its writer still runs, or without locks
             part.unlink(missing_ok=True)
     elif time.time() - part.stat().st_mtime > _WITHOUT_LOCKS:
         part.unlink(missing_ok=True)

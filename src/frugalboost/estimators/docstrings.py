@@ -20,12 +20,12 @@ selected_features_ : ndarray
 n_features_selected_ : int
     How many.
 total_cost_ : float
-    What was paid for them, bought in this order; never more than ``budget``.
+    The sum of the prices paid for them, in this order of purchase; never more than ``budget``.
 prediction_cost_ : float
-    What one prediction costs on average over (some) training rows when a feature is fetched only once a tree looks at
-    it; NaN where no ``costs`` were given. See :meth:`prediction_cost`.
+    What one prediction costs on average, over some training rows, if a feature is fetched only when a tree looks at
+    it; NaN if no ``costs`` were given. See :meth:`prediction_cost`.
 cost_unit_ : str or None
-    The unit of the prices, where they have one.
+    The unit of the prices, if they have one.
 mu_, mu_max_ : float
     The mu used, and the smallest at which no root split of the first iteration pays for a feature, so that nothing
     is bought; both in the unit given. Features that are free from the start do not count for it; splits
@@ -33,24 +33,24 @@ mu_, mu_max_ : float
 n_iter_, best_iteration_ : int
     Iterations run, and how many of them predictions use.
 stop_reason_ : str
-    "max_iter", "converged" (no split pays any more) or "early_stopping".
+    "max_iter", "converged" (no split is worth its price any more) or "early_stopping".
 feature_importances_ : ndarray of shape (n_features,)
-    Each feature's share of the raw gains of all splits, prices apart: they add up to 1, or are all zero where nothing
-    is split on.
+    Each feature's share of the raw gains of all splits, without prices: they add up to 1, or are all zero if there
+    is no split.
 history_ : dict of lists
     For every iteration, and for the start value as entry 0: "iteration", "train_loss", "validation_loss" (NaN without
-    validation rows), "n_features", "price_paid", "prediction_price", "bought" (columns) and "raw_gain" (of the splits
-    that bought them).
+    validation rows), "n_features", "price_paid" and "prediction_price" (total costs), "bought" (columns) and
+    "raw_gain" (of the splits that bought them).
 refit_scores_ : dict or None
     With ``refit`` or ``n_features_to_select``: "forward" (the model that bought) and "refit" (on the chosen features
     alone), each with "n_features", "train_loss" and "validation_loss"; "kept" says which is the model.
 selling_ : dict of lists or None
-    With ``n_features_to_select``: on the way down "n_features", "loss" (held out, in the folds), "sold" (what was sold
-    next).
+    With ``n_features_to_select``, for each step of the elimination: "n_features", "loss" (held-out, in the folds) and
+    "sold" (the columns sold next).
 n_features_in_ : int
     Number of columns seen in fit.
 categories_ : dict
-    Of each categorical column, by number, the levels that were seen, ascending.
+    The levels of each categorical column, by its number, ascending.
 feature_names_in_ : ndarray of str
     Their names, where the table has any.
 """

@@ -1,4 +1,4 @@
-"""Estimators to files and back: what a file says besides the model, and an estimator assembled from it."""
+"""Estimators in files: the description of an estimator beside its model, and the estimator made from both."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ T = TypeVar("T", bound=type)
 KINDS: dict[str, Any] = {}  # the classes that files may hold, by name
 
 
-def stored(cls: T) -> T:
+def savable(cls: T) -> T:
     """Let files hold estimators of a class."""
     KINDS[cls.__name__] = cls
     return cls
@@ -65,7 +65,7 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
         "table": getattr(estimator, "_fitted_on", None),  # pickles of earlier versions lack it
     }
     try:
-        # Thresholds are kept where a continued fit is announced.
+        # Thresholds are kept for a continued fit (warm_start=True).
         persistence.write(path, description, model, warm.thresholds if estimator.warm_start else None)
     except (TypeError, UnicodeEncodeError) as error:
         raise TypeError(f"This model can't be saved in a file: {error}. Use pickle or joblib instead.") from None
@@ -74,8 +74,8 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
 def load(path: str | os.PathLike[str], *, loss: Any = None) -> Any:
     """Read a model that an estimator's ``save`` wrote. Nothing in the file is run.
 
-    How a fit is run on a machine (``n_jobs``, ``verbose``, ``bins_folder``, ``screening``) is not taken from a file,
-    whatever it says: the model has the defaults.
+    Settings of a machine (``n_jobs``, ``verbose``, ``bins_folder``, ``screening``) are never taken from a file: the
+    model has the defaults.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def load(path: str | os.PathLike[str], *, loss: Any = None) -> Any:
 
 
 def load_as(wanted: type, path: str | os.PathLike[str], *, loss: Any = None) -> Any:
-    """Read a model into an estimator of a class, or of the class in the file where that is more special."""
+    """Read a model into an estimator of a class, or of the class in the file if that is derived from it."""
     description, arrays = model_file.read(path)
     try:
         check_description(description)
@@ -134,7 +134,7 @@ class WrongKindError(ModelFileError):
 
 
 class MissingLossError(ValueError):
-    """A model with a loss of its user's own was loaded without it, or one without with it."""
+    """A model with a user's own loss was loaded without passing it, or another model with a loss."""
 
 
 def _restore(estimator: Any, model: Model, thresholds: Thresholds | None, description: dict[str, Any]) -> None:
@@ -162,7 +162,7 @@ def _restore(estimator: Any, model: Model, thresholds: Thresholds | None, descri
     estimator.cost_unit_ = description["cost_unit"]
 
 
-_NOT_OF_THE_MODEL = ("n_jobs", "verbose", "bins_folder", "screening")  # how a fit is run; a file must not depend on it
+_MACHINE_PARAMS = ("n_jobs", "verbose", "bins_folder", "screening")  # how a fit is run; not saved
 
 
 def _params_to_file(estimator: Any) -> dict[str, Any]:
@@ -172,10 +172,10 @@ def _params_to_file(estimator: Any) -> dict[str, Any]:
         params["loss"] = {"built_in": loss.name, **asdict(loss)}
     elif not isinstance(loss, str):
         params["loss"] = {"own": type(loss).__name__}
-    for name in _NOT_OF_THE_MODEL:
+    for name in _MACHINE_PARAMS:
         del params[name]
     if not isinstance(params["random_state"], int | np.integer | None):
-        params["random_state"] = None  # a generator's state is of no use after fit
+        params["random_state"] = None  # the state of a generator is not needed after fit
     if not isinstance(params["categorical_features"], str | None):
         params["categorical_features"] = np.asarray(params["categorical_features"]).tolist()
     if is_structured(params["costs"]):
@@ -188,14 +188,14 @@ def _params_to_file(estimator: Any) -> dict[str, Any]:
 
 
 def _params_from_file(params: dict[str, Any], loss: Any, made: Any) -> dict[str, Any]:
-    """The parameters of the class, less those about a machine: a file must not start threads or name folders."""
+    """The parameters of the class, without those of a machine: a file must not start threads or name folders."""
     names = made._get_param_names()
     for name, value in params.items():
         require(name in names, f"{made.__name__} has no parameter {name[:60]!r}")
-        if name in made._parameter_constraints and name not in (*_NOT_OF_THE_MODEL, "loss"):
+        if name in made._parameter_constraints and name not in (*_MACHINE_PARAMS, "loss"):
             require(_is_param(name, value), f"its parameter {name!r} is of a type that it can't have")
     require("loss" in params, "its parameters lack 'loss'")
-    kept = {name: value for name, value in params.items() if name not in _NOT_OF_THE_MODEL}
+    kept = {name: value for name, value in params.items() if name not in _MACHINE_PARAMS}
     return {**kept, "loss": _loss_from_file(params["loss"], loss)}
 
 
@@ -210,7 +210,7 @@ def _is_param(name: str, value: Any) -> bool:
 
 
 def _check_params(estimator: Any) -> None:
-    """What scikit-learn and the losses say of the parameters."""
+    """Check the parameters with scikit-learn and the losses."""
     try:
         estimator._validate_params()
         _ = estimator._loss
@@ -223,13 +223,13 @@ def _loss_from_file(stored: Any, loss: Any) -> Any:
     if isinstance(stored, dict) and isinstance(stored.get("own"), str):
         if loss is None:
             raise MissingLossError(
-                f"This model was fitted with a loss of its own, {stored['own'][:60]!r}, which a file can't hold. "
+                f"This model was fitted with a user's own loss, {stored['own'][:60]!r}, which a file can't hold. "
                 "Pass it: load(path, loss=...)."
             )
         try:
             losses.resolve_loss(loss, {})
         except (TypeError, ValueError) as error:
-            raise MissingLossError(f"The loss passed to load is not one: {error}") from None
+            raise MissingLossError(f"The object passed to load is not a loss: {error}") from None
         return loss
     if loss is not None:
         raise MissingLossError("This model has a built-in loss; load it without passing one.")

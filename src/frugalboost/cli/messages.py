@@ -1,4 +1,4 @@
-"""How the command speaks: results on standard output, everything else on standard error, errors in one sentence."""
+"""What the command prints: results on standard output, everything else on standard error, errors in one sentence."""
 
 from __future__ import annotations
 
@@ -13,38 +13,38 @@ from typing import NoReturn
 
 import typer
 
-from frugalboost.cli import stopping
+from frugalboost.cli import interrupts
 from frugalboost.recipe.options import Option
 from frugalboost.recipe.problems import Problem
 
 WRONG, NOTHING = 2, 3  # exit codes: a wrong call or bad input; nothing is worth its price
-OTHERWISE_ON_THE_COMMAND_LINE = {"ids": "id"}
+COMMAND_NAMES = {"ids": "id"}
 
 
-def in_command(option: Option) -> str:
+def command_spelling(option: Option) -> str:
     """Spell an option as it is typed.
 
     Examples
     --------
-    >>> from frugalboost.cli.speaking import in_command
+    >>> from frugalboost.cli.messages import command_spelling
     >>> from frugalboost.recipe.options import Option
-    >>> [in_command(Option(*given)) for given in [("learning_rate",), ("task", "regression"), ("header", False)]]
+    >>> [command_spelling(Option(*given)) for given in [("learning_rate",), ("task", "regression"), ("header", False)]]
     ['--learning-rate', '--task regression', '--no-header']
     """
-    name = OTHERWISE_ON_THE_COMMAND_LINE.get(option.name, option.name).replace("_", "-")
+    name = COMMAND_NAMES.get(option.name, option.name).replace("_", "-")
     if option.value is False:
         return f"--no-{name}"
     return f"--{name}" if option.value in (None, ..., True) else f"--{name} {shlex.quote(str(option.value))}"
 
 
 def say(text: str) -> None:
-    """Something beside the result. That nobody listens is no reason to stop."""
+    """Print a message to standard error; if that is closed, go on without it."""
     with contextlib.suppress(OSError):
         print(printable(text), file=sys.stderr, flush=True)
 
 
 def print_result(text: str) -> None:
-    """The result; as UTF-8 where the terminal's own letters do not suffice."""
+    """Print the result; as UTF-8 if the terminal's encoding lacks a character."""
     try:
         try:
             sys.stdout.write(text)
@@ -55,18 +55,18 @@ def print_result(text: str) -> None:
     except BrokenPipeError:
         raise
     except OSError as error:
-        mute()
+        discard_output()
         raise Problem(f"The result can't be written to standard output: {error.strerror}.") from None
 
 
-def mute() -> None:
-    """Drop what is left for standard output; Python would try again to write it at its end."""
+def discard_output() -> None:
+    """Discard what is left for standard output; otherwise Python would try to write it again at exit."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def open_streams() -> None:
-    """Give a process that was started with closed streams some to write to; else a file would get their number."""
+    """Open /dev/null for streams that were closed at the start; otherwise a file would get their number."""
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:
             stream = open(os.devnull, "r" if name == "stdin" else "w", encoding="utf-8")  # noqa: SIM115
@@ -74,11 +74,11 @@ def open_streams() -> None:
 
 
 def printable(text: str) -> str:
-    """A text that can't steer a terminal: names are data."""
+    """The text without control characters, since names may contain any."""
     return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
 
 
-def end_with(words: str, code: int) -> NoReturn:
+def exit_with(words: str, code: int) -> NoReturn:
     """End with a sentence and an exit code."""
     say(f"frugalboost: {words}")
     raise typer.Exit(code) from None
@@ -86,40 +86,40 @@ def end_with(words: str, code: int) -> NoReturn:
 
 @contextmanager
 def errors_in_one_sentence() -> Iterator[None]:
-    """End with a sentence and an exit code where something is wrong; FRUGALBOOST_DEBUG=1 shows where it came from."""
+    """Turn errors into a sentence and an exit code; FRUGALBOOST_DEBUG=1 shows the traceback."""
     try:
         from frugalboost._support import loading  # noqa: F401  # before another library loads OpenMP
 
-        stopping.work(True)
+        interrupts.set_working(True)
         yield
-        stopping.work(False)
+        interrupts.set_working(False)
     except KeyboardInterrupt:
         say("frugalboost: stopped.")
-        raise typer.Exit(stopping.INTERRUPTED) from None
-    except BrokenPipeError:  # the reader, such as head, has seen enough
-        mute()
+        raise typer.Exit(interrupts.INTERRUPTED) from None
+    except BrokenPipeError:  # the reader, such as head, has closed the pipe
+        discard_output()
         raise typer.Exit from None
     except typer.Exit:
         raise
     except (ValueError, TypeError, ImportError, OSError, MemoryError) as error:
         if os.environ.get("FRUGALBOOST_DEBUG"):
             raise
-        text = error.sentence.spelled(in_command) if isinstance(error, Problem) else str(error)
-        end_with(" ".join(text.split()) or type(error).__name__, WRONG)
+        text = error.sentence.spelled(command_spelling) if isinstance(error, Problem) else str(error)
+        exit_with(" ".join(text.split()) or type(error).__name__, WRONG)
     except Exception as error:
         if os.environ.get("FRUGALBOOST_DEBUG"):
             raise
         what = f"{type(error).__name__}: {error}"
-        end_with(f"unexpected {what}. FRUGALBOOST_DEBUG=1 shows where; please report it.", 1)
+        exit_with(f"unexpected {what}. FRUGALBOOST_DEBUG=1 shows where; please report it.", 1)
 
 
 @contextmanager
 def own_warnings_only() -> Iterator[None]:
-    """Say our own warnings about the chosen model, and no others."""
+    """Show only our own warning about the chosen model."""
     from frugalboost import WeakSelectionWarning
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
     if any(issubclass(w.category, WeakSelectionWarning) for w in caught):
-        say("The features selected say little: on rows held out they predict no better than a constant.")
+        say("The selected features are weak: on held-out rows they predict no better than a constant.")
