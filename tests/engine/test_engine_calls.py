@@ -115,7 +115,7 @@ def boosted(engine, **progress):
     for name, value in progress.items():
         setattr(begun, name, value)
     params = _core.Params()
-    params.max_iter = 2
+    params.max_iter, params.min_samples_leaf = 2, 2.0
     prices = _core.FeaturePrices(np.ones(2), np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32), 1.0, np.inf)
     return _core.boost(engine, [prices], np.inf, params, begun, None, 1)
 

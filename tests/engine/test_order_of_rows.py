@@ -104,7 +104,7 @@ def test_a_light_row_with_a_large_loss_does_not_hide_the_others():
     X, y = made(rng)
     y[0], weights = 1e7, np.ones(len(y))
     weights[0] = 1e-7
-    loss = GBFSRegressor(max_iter=1).fit(X, y, sample_weight=weights).history_["train_loss"][0]
+    loss = GBFSRegressor(mu=0.0, max_iter=1).fit(X, y, sample_weight=weights).history_["train_loss"][0]
     mean = np.average(y, weights=weights)
     assert loss == pytest.approx(np.average(0.5 * (y - mean) ** 2, weights=weights), rel=1e-12)
     held = slice(0, 1000)
