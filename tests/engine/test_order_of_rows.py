@@ -102,8 +102,8 @@ def test_a_light_row_with_a_large_loss_does_not_hide_the_others():
     """Its loss decides the grid on which all are added; the others must still count in full."""
     rng = np.random.default_rng(7)
     X, y = made(rng)
-    y[0], weights = 1e7, np.ones(len(y))
-    weights[0] = 1e-7
+    y[0], weights = 1e7, np.full(len(y), 2.0)
+    weights[0] = 2e-7
     loss = GBFSRegressor(mu=0.0, max_iter=1).fit(X, y, sample_weight=weights).history_["train_loss"][0]
     units = np.rint(np.ldexp(weights, _core.weight_shift(weights)))
     mean = np.average(y, weights=units)
