@@ -16,8 +16,10 @@ from frugalboost.costs import Bags, Prices
 from frugalboost.losses import Huber, Quantile
 from frugalboost.tables.kinds import FrameTable
 from frugalboost.tables.parts import with_common_vocabulary
+from frugalboost.tables.targets import positive_weight
 from frugalboost.training.boosting import boost
 from frugalboost.training.fit import prepare
+from frugalboost.training.set_aside import set_aside
 
 PARTS = (1, 2, 3, 7)
 
@@ -175,6 +177,62 @@ def test_categories_and_missing_values_in_one_part_only():
     check(task, y, rng, names=("even", "lopsided"))
     models = in_parts(task, np.arange(len(y)) * 3 // len(y))
     assert models[0].levels[6].values == ("a", "b", "c", "d", "rare")
+
+
+# Rows are dealt by weight, so that the light rows are a part of their own. The grid of all weights then isn't the grid
+# of the part: weights that are zero on the one are large on the other.
+BY_WEIGHT = ("by y", "lopsided")
+
+
+@pytest.mark.parametrize("early_stopping", [False, True])
+def test_weights_that_vanish_beside_those_of_other_parts(early_stopping):
+    rng = np.random.default_rng(23)
+    X, y = made(rng)
+    weights = 10.0 ** rng.integers(-16, 3, len(y))
+    model = GBFSRegressor(
+        mu=1e-4, max_iter=8, max_depth=3, min_samples_leaf=3, random_state=5, early_stopping=early_stopping
+    )
+    task = task_of(model, X, y, weights)
+    used = prepare(task, 1)
+    assert len(used.train) + (0 if used.validation is None else len(used.validation)) < 0.8 * len(y)
+    lightest = np.argsort(weights)[: len(y) // 3]
+    assert (positive_weight(weights[lightest]) & ~positive_weight(weights)[lightest]).any()
+    check(task, weights, rng, parts=(2, 3, 7), names=BY_WEIGHT)
+
+
+@pytest.mark.parametrize("form", ["numbers", "sparse", "categories"])
+def test_weights_of_many_values(form):
+    """More values than bins: the bins depend on how the weights of all parts compare."""
+    rng = np.random.default_rng(29)
+    n = 1200
+    X = rng.normal(size=(n, 3))
+    y = X[:, 0] + np.abs(X[:, 1]) + 0.1 * rng.normal(size=n)
+    weights = 10.0 ** rng.uniform(-6, 3, n)
+    bins = {"numbers": 255, "sparse": 30, "categories": 12}[form]
+    table = X
+    if form == "sparse":
+        table = sparse.csr_array(np.where(rng.random(X.shape) < 0.3, X, 0.0))
+    if form == "categories":
+        levels = rng.integers(0, 60, n)
+        y = y + rng.normal(size=60)[levels]
+        table = pd.DataFrame({"x": X[:, 0], "kind": pd.Categorical([f"level {k:02d}" for k in levels])})
+    model = GBFSRegressor(mu=1e-4, max_iter=5, max_depth=4, min_samples_leaf=3, max_bins=bins)
+    check(task_of(model, table, y, weights), weights, rng, parts=(2, 7), names=BY_WEIGHT)
+
+
+def test_equal_remainders_are_rounded_alike_in_all_parts():
+    """Classes of one size share what rounding leaves over; each part must give it to the same class."""
+    y = np.repeat([0.0, 1.0, 2.0, 3.0], 25)
+    handed = set()
+    for seed in range(20):
+        for deal in (np.arange(100) * 3 // 100, np.repeat([0, 1, 2], [5, 80, 15])):
+            expected = set_aside(y, 4, 0.13, seed)
+            handles = _core.thread_parts(3)
+            with ThreadPoolExecutor(3) as pool:
+                held = pool.map(lambda p: set_aside(y[deal == p], 4, 0.13, seed, handles[p]), range(3))  # noqa: B023
+            assert np.concatenate(list(held)).tolist() == expected.tolist()
+            handed.add(tuple(np.bincount(y[expected].astype(int), minlength=4)))
+    assert len(handed) > 1  # not always to the same class
 
 
 @pytest.mark.parametrize("weighted", [False, True])

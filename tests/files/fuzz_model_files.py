@@ -79,6 +79,9 @@ def models():
     yield GBFSClassifierCV(GBFSClassifier(**small), n_mus=3, cv=2, n_jobs=1).fit(X, two).estimator_
     prices = Bags([0, 0, 1, 1, 2, 2]) + Prices({0: 3.0}, unit="euro")
     yield GBFSRegressor(1e-4, costs=prices, budget=np.inf, **small).fit(X, score)
+    drawn = {"new_features": 0.3, "warm_start": True, "random_state": 1}  # the file has where the draw stands
+    yield GBFSRegressor(0.0, **drawn, **small).fit(X, score)
+    yield GBFSClassifier(0.0, **drawn, **small).fit(X, three)
 
 
 @dataclass
@@ -203,6 +206,20 @@ def change_param(rng, file):
     if isinstance(params, dict) and params:
         name = rng.choice([*params, "n_jobs", "verbose", "bins_folder", "screening", "surprise"])
         params[name] = odd_value(rng)
+
+
+def change_draw(rng, file):
+    """Where the draw of new features stands; in other files something of the description."""
+    draw, gains = file.description.get("draw"), file.arrays.get("draw.gains")
+    if not isinstance(draw, dict) or not draw:
+        change_description(rng, file)
+    elif gains is not None and len(gains) and rng.random() < 0.4:
+        gains[rng.randrange(len(gains))] = rng.choice([np.inf, np.nan, -1.0, 1e308, 5e-324, -0.0])
+        if rng.random() < 0.2:
+            file.arrays["draw.gains"] = gains[:-1]
+    else:
+        limits = [0, 1, 2, 3, 5, 2**31, 2**62, 2**63 - 1, 2**63, 2**64, -1, True]
+        draw[rng.choice(sorted(draw))] = odd_value(rng) if rng.random() < 0.5 else rng.choice(limits)
 
 
 def change_text(rng, file):
@@ -431,7 +448,7 @@ def bomb(rng, file):
 
 
 MUTATIONS = [change_description] * 5 + [change_param] * 2 + [change_array] * 5 + [change_tree] * 4 + [change_header] * 3
-MUTATIONS += [change_text, *[change_gently] * 8]
+MUTATIONS += [change_text, *[change_draw] * 2, *[change_gently] * 8]
 SELDOM = [chain, bomb]
 
 

@@ -649,6 +649,9 @@ def test_labels_that_would_not_load_are_not_saved(tmp_path):
 def test_fuzz_structure(tmp_path):
     """Many kinds of files with something wrong in them; ``python tests/files/fuzz_model_files.py 20000`` tries more."""
     fuzzer = Fuzzer(0, tmp_path)
+    drawing = [f for f in fuzzer.files if f.description["draw"] is not None]
+    assert len(drawing) == 2
+    assert all(len(f.arrays["draw.gains"]) > 0 for f in drawing)
     for case in range(300):
         fuzzer.run(case)
     assert fuzzer.findings == {}
