@@ -8,6 +8,10 @@ from numpy.typing import NDArray
 from frugalboost import _core
 from frugalboost.training.draws import draw_rows, row_hashes, sum_over_parts
 
+# How rows are drawn. It is kept with each model, since a continued fit must set the same rows aside: change it
+# whenever other rows would be drawn.
+DRAW = "rows by hash"
+
 
 def set_aside(
     y: NDArray[np.float64],
