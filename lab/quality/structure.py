@@ -9,6 +9,7 @@ pictures to docs/images. Needs the extra "lab".
 
 from __future__ import annotations
 
+import argparse
 import sys
 import warnings
 from typing import Any
@@ -122,6 +123,7 @@ def table(rows: list[dict[str, Any]]) -> list[str]:
 
 
 def main() -> int:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     if not Folder.set():
         print("no data: FRUGALBOOST_DATA must name the folder of the data files", file=sys.stderr)
         return 1

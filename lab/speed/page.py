@@ -5,6 +5,7 @@ python -m lab.speed.page
 
 from __future__ import annotations
 
+import argparse
 import json
 from pathlib import Path
 
@@ -244,6 +245,7 @@ def pictures(speed: Record, grown: Record | None, folder: Path) -> None:
 
 
 def main() -> int:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     speed, grown = opened("speed.json"), opened("growth.json")
     if speed is None:
         print("lab/results/speed/speed.json is absent: run python -m lab.speed first")

@@ -9,6 +9,7 @@ lab/results/speed/path.json.
 
 from __future__ import annotations
 
+import argparse
 import statistics
 from collections.abc import Callable
 
@@ -24,6 +25,7 @@ TREES, THREADS, TURNS = 500, 2, 5
 
 def main() -> None:
     """Time in turns and write medians."""
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     X, y = real("spam")
     lgbm = {"max_depth": 4, "num_leaves": 16, "learning_rate": 0.1, "min_child_samples": 20, "max_bin": 255}
 

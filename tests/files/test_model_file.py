@@ -20,11 +20,13 @@ import numpy as np
 import pytest
 from fuzz_model_files import BOMBS, File, Fuzzer
 from own_losses import OwnSquare
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 
 import frugalboost
 from frugalboost import GBFSClassifier, GBFSRegressor, ModelFileError
 from frugalboost.files import atomic_file
+from frugalboost.files import format as model_file
 from frugalboost.losses import Quantile
 from frugalboost.report.tree import first_tree
 
@@ -80,6 +82,37 @@ def test_loaded_model_can_be_continued(early_stopping, tmp_path):
     np.testing.assert_array_equal(twenty.predict_proba(X), long.predict_proba(X))
     assert list(twenty.selected_features_) == list(long.selected_features_)
     assert repr(twenty.history_) == repr(long.history_)
+
+
+@pytest.fixture(params=["file", "pickle"])
+def of_an_earlier_version(request, tmp_path):
+    """A model whose version drew other rows for early stopping, and did not say how."""
+    X, y = load_diabetes(return_X_y=True)
+    settings = {"max_iter": 10, "early_stopping": True, "n_iter_no_change": 50, "random_state": 5}
+    model = GBFSRegressor(0.0, warm_start=True, **settings).fit(X, y)
+    if request.param == "pickle":
+        object.__delattr__(model._warm_start, "draw")
+        return pickle.loads(pickle.dumps(model))
+    model.save(tmp_path / "model")
+    description, arrays = model_file.read(tmp_path / "model")
+    assert description.pop("set_aside") == "rows by hash"
+    model_file.write(tmp_path / "model", description, arrays)
+    return frugalboost.load(tmp_path / "model")
+
+
+def test_validation_rows_of_an_earlier_version_are_not_replaced_silently(of_an_earlier_version, tmp_path):
+    X, y = load_diabetes(return_X_y=True)
+    model = of_an_earlier_version.set_params(max_iter=12)
+    with pytest.raises(ValueError, match=r"set other rows aside.*Pass X_val and y_val, or start again.*clone"):
+        model.fit(X, y)
+    assert model.n_iter_ == 10
+    assert model.fit(X, y, X_val=X[:50], y_val=y[:50]).n_iter_ == 12
+    model.save(tmp_path / "continued")  # its first trees still saw the other rows
+    for continued in (model, frugalboost.load(tmp_path / "continued")):
+        with pytest.raises(ValueError, match="set other rows aside"):
+            continued.set_params(max_iter=14).fit(X, y)
+    assert model.set_params(early_stopping=False).fit(X, y).n_iter_ == 14
+    assert clone(model).set_params(early_stopping=True).fit(X, y).n_iter_ == 14
 
 
 def test_loaded_converged_model_stays_converged(tmp_path):
@@ -379,6 +412,7 @@ def mutate(rng, data):
         ("impurity", None),
         ("ending", "tomorrow"),
         ("seed", "x"),
+        ("set_aside", 1),
         ("fingerprint", [1]),
         ("estimator", "Pipeline"),
         ("feature_names", ["a"]),

@@ -234,6 +234,30 @@ def test_the_call_can_be_made_again(frame):
     assert call == {"python": "frugalboost.select(table, 'y', k=3, costs=Prices(values={'x0': 2.0}), test=test)"}
 
 
+@pytest.mark.parametrize("number", [int, np.int64, str])
+def test_names_may_be_whole_numbers(number):
+    """As pandas names columns by itself."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(120, 5)))
+    frame[3] = frame[0] + frame[1] + 0.1 * frame[3]
+    frame[4] = 1.0 + (frame[4] > 0)
+    arguments = {"ids": [number(1)], "weight": number(4)}
+    found = frugalboost.select(frame, number(3), k=1, test=frame, **arguments, **QUICK)
+    assert found.features == ["0"]
+    assert len(found.predict(frame)) == 120
+    about = found.report.contents["about"]
+    assert (about["target"], about["weights"], about["left_out_as_ids"]) == ("3", "4", ["1"])
+    call = found.report.contents["settings"]["python"]
+    assert call.startswith("frugalboost.select(table, '3', k=1, ids=('1',), weight='4', test=test")
+
+
+@pytest.mark.parametrize("none", [None, (), [], np.array([], dtype=str)], ids=["None", "tuple", "list", "array"])
+def test_no_ids(frame, none):
+    found = frugalboost.select(frame.drop(columns="name"), "y", ids=none, k=1, **QUICK)
+    assert "ids" not in found.report.contents["settings"]["python"]
+    assert "left_out_as_ids" not in found.report.contents["about"]
+
+
 @pytest.fixture(scope="module")
 def libsvm(tmp_path_factory):
     X, y = load_breast_cancer(return_X_y=True)
@@ -268,7 +292,9 @@ def test_libsvm_files(libsvm, tmp_path, monkeypatch):
 ERRORS = [
     ({"target": "yy"}, "There is no column 'yy' in table. Did you mean 'y'?"),
     ({"target": None}, "target is missing: name the column to predict."),
-    ({"target": 3}, "target must be a name, not int"),
+    ({"target": 3}, "There is no column '3' in table."),
+    ({"target": True}, "target must be a name, not bool"),
+    ({"target": 1.5}, "target must be a name, not float"),
     ({"k": 0}, "k must be at least 1, not 0"),
     ({"k": 99}, "k asks for 99 features, but the table has 10"),
     ({"k": 2, "mu": 0.1}, "k and mu can't be used together"),
@@ -280,7 +306,14 @@ ERRORS = [
     ({"rule": "best"}, "rule must be one of 'min', '1se', 'paired', not 'best'"),
     ({"task": "clustering"}, "task must be one of 'auto', 'classification', 'regression'"),
     ({"scoring": "acuracy"}, "There is no score 'acuracy' in scikit-learn. Did you mean 'accuracy'?"),
+    ({"scoring": "acc"}, "There is no score 'acc' in scikit-learn. Did you mean 'accuracy'?"),
+    ({"scoring": "ACCURACY"}, "Did you mean 'accuracy'?"),
     ({"ids": "nme"}, "There is no column 'nme' in table. Did you mean 'name'?"),
+    ({"ids": [3]}, "There is no column '3' in table."),
+    ({"ids": 5}, "There is no column '5' in table."),
+    ({"ids": 1.5}, "ids must be a name or a list of names, not float."),
+    ({"ids": b"name"}, "ids must be a name or a list of names, not bytes."),
+    ({"ids": ["name", None]}, "ids must be a name or a list of names, not of NoneType."),
     ({"weight": "city"}, "The column of weights 'city' does not hold numbers"),
     ({"weight": "y"}, "Column 'y' has two roles"),
     ({"costs": {"x9": 1.0}}, "There is no feature 'x9' in the table, but costs mentions it."),

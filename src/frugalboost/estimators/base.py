@@ -27,6 +27,7 @@ from frugalboost.tables.sample import Checksums, Sample
 from frugalboost.tables.sources import IteratedBatches, as_batches
 from frugalboost.tables.targets import check_weights
 from frugalboost.training.params import Params
+from frugalboost.training.set_aside import DRAW
 from frugalboost.training.task import FitTask
 from frugalboost.training.warm_start import WarmStart
 
@@ -212,7 +213,7 @@ class GBFSBase(NotebookMixin, PredictingMixin, Selector, BaseEstimator):  # type
         """A fitted copy with another model. ``seed`` decided which rows were set aside."""
         copy = self._like(**params)
         copy._fitted_on = fitted_on
-        copy._warm_start = WarmStart(result.model, self._loss, self._names(), seed)
+        copy._warm_start = WarmStart(result.model, self._loss, self._names(), seed, draw=DRAW)
         publish(copy, result)
         return copy
 

@@ -56,6 +56,7 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
         "best_iteration": model.best_iteration,
         "ending": model.ending,
         "seed": warm.seed,
+        "set_aside": warm.draw if warm.seed is not None else None,
         "structured_costs": is_structured(estimator.costs) or warm.lost_costs,
         "cost_unit": estimator.cost_unit_,
         "refit_scores": estimator.refit_scores_,
@@ -156,6 +157,7 @@ def _restore(estimator: Any, model: Model, thresholds: Thresholds | None, descri
         thresholds=thresholds,
         lost_costs=description["structured_costs"],
         fingerprint=None if fingerprint is None else tuple(fingerprint),
+        draw=description["set_aside"],
     )
     fitted_on = description["table"]
     estimator._fitted_on = None if fitted_on is None else tuple(fitted_on)

@@ -86,6 +86,7 @@ _ENTRIES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "best_iteration": (is_whole, "a whole number"),
     "ending": (lambda v: _is_text(v) and v in ENDINGS, "one that is known"),
     "seed": (_or_none(lambda v: is_whole(v) and 0 <= v < 2**32), "a whole number between 0 and 2**32"),
+    "set_aside": (_or_none(_is_text), "a text"),
     "structured_costs": (lambda v: isinstance(v, bool), "true or false"),
     "cost_unit": (_or_none(_is_text), "a text"),
     "refit_scores": (
@@ -114,6 +115,7 @@ def check_description(description: dict[str, Any]) -> None:
     description.setdefault("levels", [])  # models of the first version of the format had no categorical features
     description.setdefault("table", None)  # earlier versions did not have it
     description.setdefault("draw", None)  # likewise
+    description.setdefault("set_aside", None)  # likewise; rows were drawn in another way
     for name, (is_one, what) in _ENTRIES.items():
         require(name in description, f"its description lacks {name!r}")
         require(is_one(description[name]), f"its {name!r} is not {what}")

@@ -38,10 +38,24 @@ class Problem(ValueError):
 def unknown(what: str, name: str, known: Iterable[str], where: str) -> Problem:
     """An unknown name, with the nearest known one."""
     names = list(known)
-    lower = {n.lower(): n for n in names}
-    near = [lower[name.lower()]] if name.lower() in lower else difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    hint = f"Did you mean {near[0]!r}?" if near else f"There are {listed(names)}."
+    near = nearest(name, names)
+    hint = f"There are {listed(names)}." if near is None else f"Did you mean {near!r}?"
     return Problem(f"There is no {what} {name!r} in {where}. {hint}")
+
+
+def nearest(name: str, names: list[str]) -> str | None:
+    """The shortest name that begins like this one, else one that is written much like it.
+
+    Examples
+    --------
+    >>> from frugalboost.recipe.problems import nearest
+    >>> nearest("acc", ["jaccard", "accuracy"]), nearest("acuracy", ["jaccard", "accuracy"])
+    ('accuracy', 'accuracy')
+    """
+    longer = [n for n in names if name and n.lower().startswith(name.lower())]
+    if longer:
+        return min(longer, key=len)
+    return next(iter(difflib.get_close_matches(name, names, n=1, cutoff=0.5)), None)
 
 
 def listed(names: list[str], most: int = 8) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import inspect
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -62,11 +63,14 @@ class Request:
         for name, value in (("target", self.target), ("weight", self.weight), ("scoring", self.scoring)):
             if value is not None and not isinstance(value, str):
                 raise Problem(Option(name), f" must be a name, not {type(value).__name__}.")
+        for value in self.ids:
+            if not isinstance(value, str):
+                raise Problem(Option("ids"), f" must be a name or a list of names, not of {type(value).__name__}.")
 
 
 def select(
     table: Any,
-    target: str | None = None,
+    target: str | int | None = None,
     *,
     k: int | None = None,
     mu: float | None = None,
@@ -75,8 +79,8 @@ def select(
     costs: Any = None,
     bags: Any = None,
     budget: float | None = None,
-    ids: str | Sequence[str] = (),
-    weight: str | None = None,
+    ids: str | int | Iterable[str | int] | None = (),
+    weight: str | int | None = None,
     test: Any = None,
     task: str = "auto",
     scoring: str | None = None,
@@ -103,8 +107,9 @@ def select(
     table : data frame, str or path
         A data frame of pandas, polars or Arrow, or a file: CSV, TSV, Parquet, Arrow/Feather or LIBSVM, a folder or a
         pattern of Parquet files. Texts become categories; dates, ids and free text are left out.
-    target : str or None, default=None
-        The column to predict. LIBSVM files bring their own.
+    target : str, int or None, default=None
+        The column to predict, by name; names that are whole numbers, as pandas has them, may be given as such. LIBSVM
+        files bring their own.
     k : int or None, default=None
         Exactly this number of features (of bags, if there are bags).
     mu : float or None, default=None
@@ -120,10 +125,10 @@ def select(
         Features that come together: a CSV or TOML file, or a mapping from bags to lists of names.
     budget : float or None, default=None
         The highest total cost.
-    ids : str or sequence of str, default=()
-        Columns that are not features.
-    weight : str or None, default=None
-        The column of weights.
+    ids : str, int, list of them, or None, default=()
+        Columns that are not features, by name. None: there are no such columns.
+    weight : str, int or None, default=None
+        The column of weights, by name.
     test : data frame, str, path or None, default=None
         Rows to measure errors on; they take no part in the choice.
     task : {"auto", "classification", "regression"}, default="auto"
@@ -162,6 +167,8 @@ def select(
     ------
     ValueError
         If something is wrong with the table or the options; one sentence says what.
+    TypeError
+        If ``table`` or ``test`` is neither a data frame nor a path, or is a lazy frame.
 
     Examples
     --------
@@ -176,16 +183,29 @@ def select(
 
     ``found.report`` shows itself in a notebook; ``found.save("run")`` writes the folder that the command would write.
     """
-    given = dict(locals())
+    given = dict(locals()) | {"target": as_name(target), "weight": as_name(weight), "ids": names_of(ids)}
     settings = Settings(**{name: given[name] for name in Settings.__dataclass_fields__})
-    names = [ids] if isinstance(ids, str) else ids
-    request = Request(
-        table, target, weight, tuple(names), test, costs, bags, task, scoring, header, settings, python_call(given)
-    )
+    asked = {name: given[name] for name in given.keys() & Request.__dataclass_fields__.keys()}
+    request = Request(**asked, settings=settings, call=python_call(given))
     found = run(request, Messages(print) if verbose else SILENT)
     if not found.features:
         warnings.warn(str(NOTHING_BOUGHT), NothingBoughtWarning, stacklevel=2)
     return found
+
+
+def as_name(name: Any) -> Any:
+    """Names are texts once a table is read; pandas also has whole numbers."""
+    return str(int(name)) if isinstance(name, Integral) and not isinstance(name, bool) else name
+
+
+def names_of(ids: Any) -> tuple[Any, ...]:
+    """One name, some, or none as a tuple."""
+    ids = as_name(ids)
+    if ids is None or isinstance(ids, str):
+        return () if ids is None else (ids,)
+    if isinstance(ids, bytes) or not isinstance(ids, Iterable):
+        raise Problem(Option("ids"), f" must be a name or a list of names, not {type(ids).__name__}.")
+    return tuple(map(as_name, ids))
 
 
 NOTHING_BOUGHT = Sentence(

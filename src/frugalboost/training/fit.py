@@ -58,7 +58,7 @@ def fit(task: FitTask, threads: int, warm: WarmStart | None = None, verbose: boo
     if warm is not None and warm.has_converged(fingerprint):
         return warm.model, warm
     model = _with_progress(task, None if warm is None else warm.model, threads, verbose)
-    return model, WarmStart.after(task, model, fingerprint)
+    return model, WarmStart.after(task, model, fingerprint, warm)
 
 
 def _with_progress(task: FitTask, previous: Model | None, threads: int, verbose: bool) -> Model:

@@ -8,6 +8,10 @@ from numpy.typing import NDArray
 from frugalboost import _core
 from frugalboost.training.draws import draw_rows, row_hashes, sum_over_parts
 
+# How rows are drawn. It is kept with each model, since a continued fit must set the same rows aside: change it
+# whenever other rows would be drawn.
+DRAW = "rows by hash"
+
 
 def set_aside(
     y: NDArray[np.float64],
@@ -41,30 +45,45 @@ def set_aside(
 
 
 def _check(rows: int, held: int, sizes: NDArray[np.int64], fraction: float, stratified: bool) -> None:
-    why = None
+    why, smaller = None, min(held, rows - held)
     if held >= rows:
         why = "No rows would be left to fit."
     elif stratified and sizes.min() < 2:
         why = "A class has a single row, which can't be in both parts."
-    elif stratified and min(held, rows - held) < len(sizes):
-        why = f"{min(held, rows - held)} rows in one part are fewer than the {len(sizes)} classes."
+    elif stratified and smaller < len(sizes):
+        why = f"One part would have {_counted(smaller)}, fewer than the {len(sizes)} classes."
     if why is not None:
-        raise ValueError(f"early_stopping: {rows} rows can't be split with validation_fraction={fraction:g}. {why}")
+        raise ValueError(
+            f"early_stopping: {_counted(rows)} can't be split with validation_fraction={fraction:g}. {why}"
+        )
+
+
+def _counted(rows: int) -> str:
+    return "1 row" if rows == 1 else f"{rows} rows"
 
 
 def _shares(
     sizes: NDArray[np.int64], held: int, hashes: list[NDArray[np.uint64]], part: _core.ThreadPart | None
 ) -> NDArray[np.int64]:
-    """How many rows of each class. What is left after rounding down goes to the largest remainders; of equal ones to
-    the class that has the row drawn first, so that the names of classes decide nothing.
+    """How many rows of each class: its share, rounded, but at least one row in both parts.
+
+    After rounding down, rows are added to the class that is furthest below its share, or taken from the one that is
+    furthest above, until the sum is right. Of equal classes it is the one that has the row drawn first, so that the
+    names of classes decide nothing.
     """
     rows = int(sizes.sum())
-    whole = sizes * held // rows
-    remainder = sizes * held - whole * rows
     first = np.array([h.min(initial=np.iinfo(np.uint64).max) for h in hashes], dtype=np.uint64)
     if part is not None:
         first = np.min([np.frombuffer(b, dtype=np.uint64) for b in part.gather(first.tobytes())], axis=0)
-    order = sorted(range(len(sizes)), key=lambda k: (-int(remainder[k]), int(first[k])))
-    for k in order[: held - int(whole.sum())]:
-        whole[k] += 1
-    return whole
+    order = np.argsort(first)
+    size = sizes[order]
+    fewest, most = np.minimum(size, 1), np.maximum(size - 1, 0)
+    share = np.clip(size * held // rows, fewest, most)
+    while share.sum() != held:
+        step = 1 if share.sum() < held else -1
+        free = share < most if step == 1 else share > fewest
+        missing = step * (size * held - share * rows)
+        share[np.argmax(np.where(free, missing, np.iinfo(np.int64).min))] += step
+    wanted = np.empty_like(share)
+    wanted[order] = share
+    return wanted

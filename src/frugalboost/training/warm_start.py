@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from frugalboost.losses import BuiltIn, Loss
 from frugalboost.training.binning import Thresholds
 from frugalboost.training.model import Model
+from frugalboost.training.set_aside import DRAW
 from frugalboost.training.task import FitTask
 
 _CANT_CONTINUE = "warm_start=True, but the earlier model"
@@ -29,13 +30,21 @@ class WarmStart:
     thresholds: Thresholds | None = None
     lost_costs: bool = False  # the model came from a file, which does not hold price objects
     fingerprint: tuple[int, str] | None = None
+    draw: str | None = None  # how rows were set aside; None: as versions did that did not say
 
     @classmethod
-    def after(cls, task: FitTask, model: Model, fingerprint: tuple[int, str] | None = None) -> WarmStart:
+    def after(
+        cls,
+        task: FitTask,
+        model: Model,
+        fingerprint: tuple[int, str] | None = None,
+        before: WarmStart | None = None,
+    ) -> WarmStart:
         """What a continued fit needs; thresholds only if there is a fingerprint, with warm_start=True."""
         thresholds = None if fingerprint is None else task.thresholds
         seed = task.params.validation_seed
-        return cls(model, task.loss, task.names, seed, thresholds=thresholds, fingerprint=fingerprint)
+        draw = DRAW if before is None or before.seed is None else before.draw
+        return cls(model, task.loss, task.names, seed, thresholds=thresholds, fingerprint=fingerprint, draw=draw)
 
     def check(self, task: FitTask) -> None:
         """Raise ValueError if a task can't continue this model."""
@@ -52,6 +61,7 @@ class WarmStart:
         same = type(self.loss) is type(task.loss) and (self.loss == task.loss or not isinstance(task.loss, BuiltIn))
         if not same:
             raise ValueError(f"{_CANT_CONTINUE} was fitted with loss={self.loss!r}, not {task.loss!r}. {_START_AGAIN}")
+        self._check_draw(task)
         paid = float(self.model.purchases.price.sum())
         if paid > task.budget * (1 + 1e-9):
             raise ValueError(
@@ -62,6 +72,16 @@ class WarmStart:
             raise ValueError(
                 f"warm_start=True, and the model has {trees.n_iterations} iterations already; "
                 f"max_iter={task.params.max_iter} must not be smaller."
+            )
+
+    def _check_draw(self, task: FitTask) -> None:
+        """Rows that the model was trained on must not become validation rows."""
+        sets_aside = task.params.early_stopping and task.validation is None
+        if sets_aside and self.seed is not None and self.draw != DRAW:
+            raise ValueError(
+                f"{_CANT_CONTINUE} was fitted by another version of frugalboost, which set other rows aside for "
+                "early_stopping. Rows that it was trained on would be validation rows now. Pass X_val and y_val, or "
+                "start again with sklearn.base.clone(estimator)."
             )
 
     def has_converged(self, fingerprint: tuple[int, str] | None) -> bool:
