@@ -25,8 +25,12 @@ Boosted py_boost(const nb::object& engine, const std::vector<const PriceRule*>& 
   PyCpuEngine* local = nb::isinstance<PyCpuEngine>(engine) ? nb::cast<PyCpuEngine*>(engine) : nullptr;
   const std::unique_ptr<Engine> foreign = local ? nullptr : python_engine(engine);
   Engine& chosen = local ? local->engine() : *foreign;
+  if (from.features.size() != from.prices.size() || from.features.size() != from.gains.size())
+    throw std::invalid_argument("One price and one gain per purchase are needed.");
+  for (size_t f : from.features)
+    if (f >= chosen.table().columns.size()) throw std::invalid_argument("A feature that does not exist was bought.");
   for (const PriceRule* rule : rules)
-    if (rule->prices().size() != chosen.table().columns.size())
+    if (rule == nullptr || rule->prices().size() != chosen.table().columns.size())
       throw std::invalid_argument("One price per column is needed.");
   Ledger ledger(copies_of(rules), budget);
   const Observer tell = [&](const Record& r) {

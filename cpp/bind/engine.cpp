@@ -15,9 +15,37 @@ PySample::PySample(const BinnedMatrix& binned, const Doubles& target, const std:
   if (w && w->size() != y.size()) throw std::invalid_argument("y and sample_weight differ in length.");
 }
 
+namespace {
+
+void check_rows(const PyCpuEngine::Rows& rows, const Loss& loss, const char* what) {
+  const size_t n = rows.X.rows() * loss.outputs();
+  if (rows.raw && rows.raw->size() != n)
+    throw std::invalid_argument(std::string("Raw predictions of ") + what + " rows are needed for every output.");
+}
+
+// Codes are places in arrays.
+void check_classes(const Doubles& y, size_t outputs) {
+  const double classes = real(std::max<size_t>(outputs, 2));
+  for (double code : span_of<double>(y))
+    if (!(code >= 0 && code < classes)) throw std::invalid_argument("y has the code of a class that does not exist.");
+}
+
+void check_same_bins(const BinnedMatrix& X, const BinnedMatrix& X_val) {
+  if (X.thresholds().cuts != X_val.thresholds().cuts || X.thresholds().offsets != X_val.thresholds().offsets)
+    throw std::invalid_argument("X and X_val have different bins.");
+}
+
+}  // namespace
+
 PyCpuEngine::PyCpuEngine(const Rows& train, const std::optional<Rows>& validation, std::unique_ptr<Loss> loss,
                          const EngineOptions& options, int threads, std::shared_ptr<ThreadPart> part)
     : part_(std::move(part)), context_(threads, pressed_stop, together_of(part_)), loss_(std::move(loss)) {
+  check_rows(train, *loss_, "training");
+  if (validation) {
+    check_rows(*validation, *loss_, "validation");
+    check_same_bins(train.X, validation->X);
+  }
+  has_raw_ = train.raw && (!validation || validation->raw);
   RawPredictions before;
   if (train.raw) before.train = vector_of(*train.raw);
   if (validation && validation->raw) before.validation = vector_of(*validation->raw);
@@ -49,7 +77,12 @@ void make(PyCpuEngine* self, const BinnedMatrix& X, const Doubles& y, const std:
           double loss_parameter, size_t outputs, double min_samples_leaf, std::uint64_t seed, int threads,
           std::shared_ptr<ThreadPart> part) {
   std::optional<PyCpuEngine::Rows> validation;
+  if (X_val && !y_val) throw std::invalid_argument("X_val is given without y_val.");
   if (X_val) validation.emplace(PyCpuEngine::Rows{*X_val, *y_val, weights_val, raw_val});
+  if (nb::isinstance<nb::str>(loss) && nb::cast<std::string>(loss) == "log_loss") {
+    check_classes(y, outputs);
+    if (y_val) check_classes(*y_val, outputs);
+  }
   try {
     new (self) PyCpuEngine({X, y, weights, raw}, validation, loss_of(loss, outputs, loss_parameter),
                            {min_samples_leaf, seed}, threads, part);
@@ -60,6 +93,51 @@ void make(PyCpuEngine* self, const BinnedMatrix& X, const Doubles& y, const std:
     if (part) part->leave();
     throw;
   }
+}
+
+using Step = PyCpuEngine::Step;
+
+Engine& after(PyCpuEngine& self, Step step, const char* what) {
+  if (self.step < step) throw std::invalid_argument(std::string("The engine must first be asked to ") + what + ".");
+  return self.engine();
+}
+
+Engine& predicted(PyCpuEngine& self) {
+  return after(self, Step::predicted, "predict");
+}
+Engine& derived(PyCpuEngine& self) {
+  return after(self, Step::derived, "derive");
+}
+Engine& growing(PyCpuEngine& self) {
+  return after(self, Step::growing, "begin_trees");
+}
+Engine& searching(PyCpuEngine& self) {
+  return after(self, Step::searching, "begin_level");
+}
+
+void check_below(std::span<const size_t> numbers, size_t limit, const char* what) {
+  for (size_t n : numbers)
+    if (n >= limit) throw std::out_of_range(std::string("There is no such ") + what + ".");
+}
+size_t output_of(PyCpuEngine& self, size_t k) {
+  check_below({&k, 1}, self.engine().outputs(), "output");
+  return k;
+}
+size_t node_of(PyCpuEngine& self, size_t n) {
+  check_below({&n, 1}, self.level_size, "node");
+  return n;
+}
+const Numbers& columns_of(PyCpuEngine& self, const Numbers& columns) {
+  check_below(columns, self.engine().table().columns.size(), "column");
+  return columns;
+}
+size_t column_number(PyCpuEngine& self, size_t c) {
+  check_below({&c, 1}, self.engine().table().columns.size(), "column");
+  return c;
+}
+const std::vector<double>& by_output(PyCpuEngine& self, const std::vector<double>& values) {
+  if (values.size() != self.engine().outputs()) throw std::invalid_argument("One number per output is needed.");
+  return values;
 }
 
 nb::dict table_of(PyCpuEngine& self) {
@@ -92,18 +170,29 @@ nb::list splits_of(std::span<const ColumnSplit> splits) {
 }
 
 nb::list begin_level(PyCpuEngine& self, const Numbers& open, bool squares) {
-  return all_sums(self.engine().begin_level(mask_of(open, self.level_size), squares));
+  Engine& engine = growing(self);
+  check_below(open, self.level_size, "node");
+  self.step = Step::searching;
+  return all_sums(engine.begin_level(mask_of(open, self.level_size), squares));
 }
 
 nb::list split(PyCpuEngine& self, const nb::list& rules, const Numbers& leaves) {
   std::vector<SplitRule> splits;
-  for (const nb::handle rule : rules) splits.push_back(rule_from(rule));
+  Engine& engine = growing(self);
+  for (const nb::handle rule : rules) {
+    splits.push_back(rule_from(rule));
+    node_of(self, splits.back().node);
+    column_number(self, splits.back().column);
+  }
+  check_below(leaves, self.level_size, "node");
   self.level_size = 2 * splits.size();
-  return all_sums(self.engine().split(splits, leaves));
+  self.step = Step::growing;
+  return all_sums(engine.split(splits, leaves));
 }
 
 nb::list search(PyCpuEngine& self, const std::string& pool, const Numbers& nodes, bool deeper) {
-  const size_t columns = self.engine().columns(pool_from(pool)).size();
+  const size_t columns = searching(self).columns(pool_from(pool)).size();
+  check_below(nodes, self.level_size, "node");
   std::vector<ColumnSplit> splits(self.level_size * columns);
   self.engine().search(pool_from(pool), mask_of(nodes, self.level_size), deeper, splits);
   nb::list out;
@@ -112,7 +201,8 @@ nb::list search(PyCpuEngine& self, const std::string& pool, const Numbers& nodes
 }
 
 nb::object best_split(PyCpuEngine& self, size_t node, size_t column) {
-  const size_t place = self.engine().table().columns.at(column).place;
+  const size_t place = searching(self).table().columns[column_number(self, column)].place;
+  node_of(self, node);
   if (place == kNone) {
     std::vector<ColumnSplit> splits(self.level_size);
     self.engine().search_sparse({&column, 1}, mask_of({&node, 1}, self.level_size), splits);
@@ -124,33 +214,59 @@ nb::object best_split(PyCpuEngine& self, size_t node, size_t column) {
 }
 
 nb::tuple moved(PyCpuEngine& self, const std::vector<double>& full, const std::vector<double>& step) {
-  const Moved found = self.engine().moved(full, step);
+  const Moved found = derived(self).moved(by_output(self, full), by_output(self, step));
   nb::list outputs;
   for (const auto& o : found.outputs) outputs.append(nb::make_tuple(o.constant, o.impurity, o.squares));
   return nb::make_tuple(found.any, found.loss, outputs);
 }
 
 nb::tuple gradients(PyCpuEngine& self, size_t output) {
-  const GradientFacts g = self.engine().gradients(output);
+  const GradientFacts g = derived(self).gradients(output_of(self, output));
   return nb::make_tuple(g.shift, g.total, g.lowest, g.highest);
 }
 
 nb::list leaf_sums(PyCpuEngine& self, size_t output) {
   nb::list out;
-  for (const LeafSums& s : self.engine().leaf_sums(output))
+  for (const LeafSums& s : growing(self).leaf_sums(output_of(self, output)))
     out.append(nb::make_tuple(s.gradient, s.curvature, s.weight));
   return out;
 }
 
 nb::list listed(PyCpuEngine& self, size_t output, const Numbers& columns) {
   nb::list out;
-  for (const ListedSums& s : self.engine().listed(output, columns)) out.append(nb::make_tuple(s.weight, s.squares));
+  for (size_t c : columns_of(self, columns))
+    if (!self.engine().table().columns[c].sparse) throw std::invalid_argument("A dense column lists no rows.");
+  for (const ListedSums& s : derived(self).listed(output_of(self, output), columns))
+    out.append(nb::make_tuple(s.weight, s.squares));
   return out;
 }
 
 void begin_trees(PyCpuEngine& self) {
+  derived(self).begin_trees();
   self.level_size = self.engine().outputs();
-  self.engine().begin_trees();
+  self.step = Step::growing;
+}
+
+void predict(PyCpuEngine& self, const std::vector<double>& constants) {
+  self.engine().predict(by_output(self, constants));
+  self.step = Step::predicted;
+}
+
+void predict_as_before(PyCpuEngine& self) {
+  if (!self.can_continue()) throw std::invalid_argument("The engine was made without raw predictions.");
+  self.engine().predict_as_before();
+  self.step = Step::predicted;
+}
+
+nb::tuple losses(PyCpuEngine& self) {
+  const Losses found = predicted(self).losses();
+  self.step = std::max(self.step, Step::judged);
+  return nb::make_tuple(found.train, found.validation);
+}
+
+void derive(PyCpuEngine& self) {
+  after(self, Step::judged, "give its losses").derive();
+  self.step = Step::derived;
 }
 
 // The single steps, under the names that an engine written in Python has.
@@ -160,22 +276,19 @@ void bind_steps(nb::class_<PyCpuEngine>& c) {
       .def("step_limit", [](PyCpuEngine& self) { return self.engine().step_limit(); })
       .def("leaf_quantile", [](PyCpuEngine& self) { return self.engine().leaf_quantile(); })
       .def("best_constant", [](PyCpuEngine& self) { return self.engine().best_constant(); })
-      .def(
-          "predict", [](PyCpuEngine& self, const std::vector<double>& v) { self.engine().predict(v); }, "constants"_a)
-      .def("predict_as_before", [](PyCpuEngine& self) { self.engine().predict_as_before(); })
-      .def("losses",
-           [](PyCpuEngine& self) {
-             const Losses found = self.engine().losses();
-             return nb::make_tuple(found.train, found.validation);
-           })
-      .def("derive", [](PyCpuEngine& self) { self.engine().derive(); })
+      .def("predict", &predict, "constants"_a)
+      .def("predict_as_before", &predict_as_before)
+      .def("losses", &losses)
+      .def("derive", &derive)
       .def("gradients", &gradients, "output"_a)
       .def(
-          "impurity", [](PyCpuEngine& self, size_t k) { return self.engine().impurity(k); }, "output"_a)
+          "impurity", [](PyCpuEngine& self, size_t k) { return derived(self).impurity(output_of(self, k)); },
+          "output"_a)
       .def("moved", &moved, "full"_a, "step"_a)
       .def("begin_trees", &begin_trees)
       .def(
-          "gradient_move", [](PyCpuEngine& self, size_t k) { return self.engine().gradient_move(k); }, "output"_a)
+          "gradient_move", [](PyCpuEngine& self, size_t k) { return derived(self).gradient_move(output_of(self, k)); },
+          "output"_a)
       .def("begin_level", &begin_level, "open"_a, "squares"_a)
       .def("split", &split, "splits"_a, "leaves"_a)
       .def(
@@ -183,20 +296,27 @@ void bind_steps(nb::class_<PyCpuEngine>& c) {
           [](PyCpuEngine& self, const std::string& pool) { return to_list(self.engine().columns(pool_from(pool))); },
           "pool"_a)
       .def(
-          "own", [](PyCpuEngine& self, const Numbers& columns) { self.engine().own(columns); }, "columns"_a)
+          "own", [](PyCpuEngine& self, const Numbers& columns) { self.engine().own(columns_of(self, columns)); },
+          "columns"_a)
       .def(
-          "offer", [](PyCpuEngine& self, const Numbers& columns) { self.engine().offer(columns); }, "columns"_a)
+          "offer", [](PyCpuEngine& self, const Numbers& columns) { self.engine().offer(columns_of(self, columns)); },
+          "columns"_a)
       .def("search", &search, "pool"_a, "nodes"_a, "deeper"_a)
       .def("best_split", &best_split, "node"_a, "column"_a)
       .def(
-          "cells", [](PyCpuEngine& self, size_t n, size_t c) { return self.engine().cells(n, c); }, "node"_a,
-          "column"_a)
+          "cells",
+          [](PyCpuEngine& self, size_t n, size_t c) {
+            return searching(self).cells(node_of(self, n), column_number(self, c));
+          },
+          "node"_a, "column"_a)
       .def("listed", &listed, "output"_a, "columns"_a)
       .def("leaf_sums", &leaf_sums, "output"_a)
       .def(
           "leaf_quantiles",
-          [](PyCpuEngine& self, size_t k, double level) { return self.engine().leaf_quantiles(k, level); }, "output"_a,
-          "level"_a);
+          [](PyCpuEngine& self, size_t k, double level) {
+            return growing(self).leaf_quantiles(output_of(self, k), level);
+          },
+          "output"_a, "level"_a);
 }
 
 }  // namespace

@@ -32,7 +32,11 @@ class PyCpuEngine {
               const EngineOptions& options, int threads, std::shared_ptr<ThreadPart> part);
 
   Engine& engine() { return *engine_; }
-  size_t level_size = 0;  // number of nodes, when Python grows the trees
+  // How far Python has come, when it takes the steps one by one.
+  enum class Step { made, predicted, judged, derived, growing, searching };
+  Step step = Step::made;
+  size_t level_size = 0;  // number of nodes
+  bool can_continue() const { return has_raw_; }
   Context& context() { return context_; }
   // Stops the other parts of the table.
   void leave() {
@@ -47,6 +51,7 @@ class PyCpuEngine {
   std::optional<Sample> train_sample_, validation_sample_;
   std::unique_ptr<MergedRows> merged_;
   std::unique_ptr<CpuEngine> engine_;
+  bool has_raw_ = false;
 };
 
 }  // namespace frugal

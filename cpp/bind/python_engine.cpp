@@ -15,7 +15,10 @@ class PythonEngine final : public Engine {
     facts_.weight_shift = nb::cast<int>(table["weight_shift"]);
     facts_.weighted = nb::cast<bool>(table["weighted"]);
     for (const nb::handle column : table["columns"]) facts_.columns.push_back(column_from(column));
-    for (const nb::handle cuts : table["thresholds"])
+    const nb::object thresholds = table["thresholds"];
+    if (nb::len(thresholds) != facts_.columns.size())
+      throw std::invalid_argument("The engine must give thresholds for every column.");
+    for (const nb::handle cuts : thresholds)
       thresholds_.add(list_from<double>(cuts), facts_.columns[thresholds_.columns()].categorical);
     facts_.thresholds = &thresholds_;
   }
@@ -67,19 +70,21 @@ class PythonEngine final : public Engine {
   double gradient_move(size_t output) override { return ask<double>("gradient_move", output); }
   std::vector<NodeSums> begin_level(std::span<const std::uint8_t> open, bool squares) override {
     nb::gil_scoped_acquire lock;
-    return all_sums(object_.attr("begin_level")(numbers_of(open), squares));
+    return all_sums(object_.attr("begin_level")(numbers_of(open), squares), open.size());
   }
   std::vector<NodeSums> split(std::span<const SplitRule> splits, std::span<const size_t> leaves) override {
     nb::gil_scoped_acquire lock;
     nb::list rules;
     for (const SplitRule& rule : splits) rules.append(to_python(rule, facts_.columns[rule.column].bins));
-    return all_sums(object_.attr("split")(rules, to_list(leaves)));
+    return all_sums(object_.attr("split")(rules, to_list(leaves)), 2 * splits.size());
   }
 
   std::span<const size_t> columns(Pool pool) const override {
     nb::gil_scoped_acquire lock;
     auto& kept = columns_[number_of(pool)];
     auto now = list_from<size_t>(object_.attr("columns")(name_of(pool)));
+    for (size_t c : now)
+      if (c >= facts_.columns.size()) throw std::invalid_argument("The engine has a column that does not exist.");
     if (now != kept) kept = std::move(now);  // what was returned stays valid while the pool is the same
     return kept;
   }
@@ -160,12 +165,15 @@ class PythonEngine final : public Engine {
     nb::gil_scoped_acquire lock;
     object_.attr(method)(to_list(values));
   }
-  static std::vector<NodeSums> all_sums(const nb::object& found) {
+  static std::vector<NodeSums> all_sums(const nb::object& found, size_t nodes) {
     std::vector<NodeSums> out;
     for (const nb::handle s : found) out.push_back(sums_from(s));
+    if (out.size() != nodes) throw std::invalid_argument("The engine must give sums for every node.");
     return out;
   }
   static void read(const nb::handle& found, std::span<ColumnSplit> splits) {
+    if (nb::len(found) != splits.size())
+      throw std::invalid_argument("The engine must give a split for every column of the pool.");
     size_t i = 0;
     for (const nb::handle s : found) splits[i++] = split_from(s);
   }

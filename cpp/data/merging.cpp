@@ -141,6 +141,7 @@ std::unique_ptr<MergedRows> merge_equal_rows(const BinnedMatrix& X, const Target
   for (size_t at = 0; at < raw.size(); at += n)
     for (Row r : first) merged->raw.push_back(raw[at + r]);
   merged->weights.weighted = true;
+  merged->weights.given = target.weights->given;
   merged->weights.rows = narrow<std::int64_t>(first.size());
   merged->weights.shift = target.weights->shift;
   merged->weights.total = target.weights->total;

@@ -9,7 +9,7 @@ namespace frugal {
 // order, and could be on either side of a power of two.
 Weights Weights::from(std::span<const double> weights, size_t n_rows, bool weighted, Together& together) {
   Weights out;
-  out.weighted = weighted;
+  out.weighted = out.given = weighted;
   out.rows = sum_of(together, narrow<std::int64_t>(n_rows), "rows");
   if (!weighted) {
     out.total = out.rows;

@@ -12,7 +12,8 @@ struct Weights {
   int shift = 0;                    // weight = unit * 2^-shift
   std::int64_t total = 0;           // units of all parts of the table
   std::int64_t rows = 0;            // of all parts of the table
-  bool weighted = false;
+  bool weighted = false;            // rows have units of their own
+  bool given = false;               // because the user gave weights; otherwise units are counts of equal rows
 
   std::int64_t unit(size_t row) const { return weighted ? units[row] : 1; }
   bool uniform() const { return !weighted; }

@@ -153,6 +153,7 @@ class Booster {
   // Sets the leaf values of a grown tree, and adds it to the raw predictions and to the ensemble.
   void finish(GrownTree& grown, size_t output) {
     std::vector<double> values = full_steps(output, params_.leaf_values, params_.l2_regularization);
+    if (values.size() != grown.leaves.size()) throw std::logic_error("The engine must give sums for every leaf.");
     for (size_t i = 0; i < values.size(); ++i)
       grown.tree.value[grown.leaves[i]] = values[i] = params_.learning_rate * values[i];
     engine_.add_tree(output, grown.tree, values);

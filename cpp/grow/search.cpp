@@ -42,7 +42,6 @@ bool most_bytes_used(std::span<const std::uint8_t> mask) {
 Search::Search(Engine& engine, const Params& params, const Ledger& ledger, double mu, const DrawState& from,
                Context& context)
     : engine_(engine),
-      params_(params),
       ledger_(ledger),
       worth_(params, ledger, mu),
       context_(context),

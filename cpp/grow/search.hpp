@@ -65,7 +65,6 @@ class Search {
   void note(size_t node, size_t column, const ColumnSplit& split);
 
   Engine& engine_;
-  const Params& params_;
   const Ledger& ledger_;
   Worth worth_;
   Context& context_;

@@ -349,12 +349,15 @@ std::vector<double> weighted_quantiles(std::span<Weighted> lists, double level, 
 // Losses become at most 2^50: then adding 1.5 * 2^52 rounds them to whole numbers, and a block of them fits a word.
 constexpr int kLossBits = 50, kLossStep = 4;
 
-int loss_shift(double largest) {
+// Weights span up to 36 bits: a light row with a large loss must not push the others off the grid.
+constexpr int kWeightedLossBits = kLossBits + kWeightBits;
+
+int loss_shift(double largest, const Weights& weights) {
   if (!(largest > 0)) return 0;
   int exponent = 0;
   std::frexp(largest, &exponent);
   const int steps = exponent >= 0 ? (exponent + kLossStep - 1) / kLossStep : -(-exponent / kLossStep);
-  return kLossBits - steps * kLossStep;
+  return (weights.given ? kWeightedLossBits : kLossBits) - steps * kLossStep;
 }
 
 double LossSum::largest() const {
@@ -365,11 +368,14 @@ Int128 LossSum::sum(const Weights& weights, size_t first_row) const {
   const bool plain = std::abs(shift_) < 1000;  // 2^shift is a normal number
   const double scale = plain ? scaled(1.0, shift_) : 0.0;
   if (plain && weights.uniform()) return kernels().sum_on_grid(rows_, values_, scale);
-  const double limit = 0x1p62;  // if a value is larger, the grid does not fit and the sum is not used
+  const double limit = 0x1p88;  // if a value is larger, the grid does not fit and the sum is not used
+  const double whole = 0x1p53;  // from here on doubles are whole numbers
   Int128 total = 0;
   for (size_t i = 0; i < rows_; ++i) {
     const double v = plain ? values_[i] * scale : scaled(values_[i], shift_);
-    if (std::fabs(v) < limit) total += Int128{weights.unit(first_row + i)} * std::llrint(v);
+    if (!(std::fabs(v) < limit)) continue;
+    const Int128 rounded = std::fabs(v) < whole ? Int128{std::llrint(v)} : static_cast<Int128>(v);
+    total += weights.unit(first_row + i) * rounded;
   }
   return total;
 }

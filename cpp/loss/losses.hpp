@@ -85,7 +85,7 @@ class LossSum {
 
 // The exponent of the grid on which losses are summed, from the largest loss; in coarse steps, so that it seldom
 // changes.
-int loss_shift(double largest);
+int loss_shift(double largest, const Weights& weights);
 
 // sum w * value / sum w, where fill(begin, end, out) computes the values of a block of rows. They are summed as
 // integers, so neither the order of rows nor threads nor parts of the table change the sum.
@@ -106,7 +106,7 @@ double weighted_mean(const Target& target, Context& context, int& shift, const F
     const double largest =
         largest_of(context.together(), LossSum(most.data(), blocks, 0).largest(), "the largest loss");
     if (!(largest < kInfinity)) return largest;
-    if (const int fitting = loss_shift(largest); shift != fitting) {
+    if (const int fitting = loss_shift(largest, *target.weights); shift != fitting) {
       shift = fitting;
       continue;
     }

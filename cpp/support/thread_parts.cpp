@@ -55,7 +55,7 @@ class Meeting {
   template <class Ready>
   void wait(std::unique_lock<std::mutex>& lock, const Ready& ready) {
     changed_.wait(lock, [&] { return broken_ || ready(); });
-    if (broken_) throw PartsError("Another part of the table has stopped, so this one stops too.");
+    if (!ready()) throw PartsError("Another part of the table has stopped, so this one stops too.");
   }
 
   size_t parts_, arrived_ = 0;

@@ -16,7 +16,7 @@ import twins
 from frugalboost.losses import BuiltIn
 
 UNSEEN, LEFT, RIGHT = 0, 1, 2
-LOSS_BITS, LOSS_STEP = 50, 4
+LOSS_BITS, LOSS_STEP = 50, 4  # with weights, their 36 bits more
 
 
 def loss_of(loss, outputs):
@@ -66,6 +66,7 @@ class Rows:
         columns = rows.X.shape[1]
         self.bins = [rows.X.bins(c).tolist() for c in range(columns)]
         self.y = np.asarray(rows.y, dtype=float)
+        self.weighted = rows.weights is not None
         self.units, self.shift = reference.weight_units(rows.weights, len(self.y))
         self.before = None if rows.raw is None else np.array(rows.raw).reshape(outputs, -1)
         self.raw = np.zeros((outputs, len(self.y)))
@@ -76,7 +77,8 @@ class Rows:
         largest = float(np.max(np.abs(values)))
         if not largest < inf:
             return largest
-        shift = 0 if largest == 0 else LOSS_BITS + -(-frexp(largest)[1] // LOSS_STEP) * -LOSS_STEP
+        bits = LOSS_BITS + (reference.WEIGHT_BITS if self.weighted else 0)
+        shift = 0 if largest == 0 else bits + -(-frexp(largest)[1] // LOSS_STEP) * -LOSS_STEP
         total = sum(u * int(np.rint(np.ldexp(v, shift))) for u, v in zip(self.units, values))
         return ldexp(float(total), -shift) / float(sum(self.units))
 

@@ -96,3 +96,19 @@ def test_a_continued_fit_from_a_file_draws_on(tmp_path):
     half.save(tmp_path / "half.frugal")
     model = load(tmp_path / "half.frugal").set_params(max_iter=60).fit(X, y)
     assert model._model.ensemble.value.tobytes() == whole._model.ensemble.value.tobytes()
+
+
+def test_a_light_row_with_a_large_loss_does_not_hide_the_others():
+    """Its loss decides the grid on which all are added; the others must still count in full."""
+    rng = np.random.default_rng(7)
+    X, y = made(rng)
+    y[0], weights = 1e7, np.ones(len(y))
+    weights[0] = 1e-7
+    loss = GBFSRegressor(mu=0.0, max_iter=1).fit(X, y, sample_weight=weights).history_["train_loss"][0]
+    mean = np.average(y, weights=weights)
+    assert loss == pytest.approx(np.average(0.5 * (y - mean) ** 2, weights=weights), rel=1e-12)
+    held = slice(0, 1000)
+    model = GBFSRegressor(mu=1e-3, max_iter=40, early_stopping=True).fit(
+        X[1000:], y[1000:], X_val=X[held], y_val=y[held], sample_weight_val=weights[held]
+    )
+    assert model.best_iteration_ > 10

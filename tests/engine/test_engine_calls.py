@@ -1,0 +1,158 @@
+"""Wrong calls of an engine's steps from Python raise; none reads memory that is not there."""
+
+import numpy as np
+import pytest
+from naive_engine import NaiveEngine
+
+from frugalboost import _core, engines
+from frugalboost.losses import LogLoss, SquaredError
+
+
+def rows(n=30, classes=False, **more):
+    rng = np.random.default_rng(0)
+    binned = _core.BinnedMatrix(n, np.array([0.5, 1.5, 0.5]), np.array([0, 2, 3]), np.zeros(2, dtype=np.uint8), None)
+    binned.fill(_core.Table(rng.integers(0, 3, (n, 2)).astype(float)), np.arange(n), 1)
+    y = rng.integers(0, 2, n).astype(float) if classes else rng.normal(size=n)
+    return engines.EngineRows(binned, y, None, **more)
+
+
+def made(train=None, validation=None, loss=None, outputs=1):
+    return engines.make_engine(train or rows(), validation, loss or SquaredError(), outputs, _core.Params(), 1)
+
+
+def ready(last="begin_level"):
+    engine = made()
+    steps = {
+        "predict": lambda: engine.predict([0.0]),
+        "losses": engine.losses,
+        "derive": engine.derive,
+        "begin_trees": engine.begin_trees,
+        "begin_level": lambda: engine.begin_level([0], False),
+    }
+    for name, step in steps.items():
+        step()
+        if name == last:
+            break
+    return engine
+
+
+@pytest.mark.parametrize(
+    ("last", "call"),
+    [
+        (None, lambda e: e.losses()),
+        ("predict", lambda e: e.derive()),
+        ("losses", lambda e: e.gradients(0)),
+        ("losses", lambda e: e.begin_trees()),
+        ("losses", lambda e: e.moved([0.0], [0.0])),
+        ("derive", lambda e: e.begin_level([0], False)),
+        ("derive", lambda e: e.split([], [0])),
+        ("derive", lambda e: e.leaf_sums(0)),
+        ("begin_trees", lambda e: e.cells(0, 0)),
+        ("begin_trees", lambda e: e.best_split(0, 0)),
+        ("begin_trees", lambda e: e.search("all", [0], False)),
+    ],
+)
+def test_steps_out_of_order(last, call):
+    with pytest.raises(ValueError, match="must first be asked to"):
+        call(made() if last is None else ready(last))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda e: e.predict([]),
+        lambda e: e.predict([0.0, 1.0]),
+        lambda e: e.predict_as_before(),
+        lambda e: e.moved([0.0, 1.0], [0.0]),
+        lambda e: e.gradients(7),
+        lambda e: e.impurity(7),
+        lambda e: e.gradient_move(7),
+        lambda e: e.cells(9, 0),
+        lambda e: e.cells(0, 9),
+        lambda e: e.best_split(9, 0),
+        lambda e: e.best_split(0, 9),
+        lambda e: e.search("all", [9], False),
+        lambda e: e.search("some", [0], False),
+        lambda e: e.own([99]),
+        lambda e: e.offer([99]),
+        lambda e: e.listed(0, [0]),
+        lambda e: e.listed(0, [99]),
+        lambda e: e.listed(7, []),
+        lambda e: e.split([], [5]),
+        lambda e: e.split([(5, 0, [True])], []),
+        lambda e: e.split([(0, 5, [True])], []),
+        lambda e: e.leaf_sums(7),
+        lambda e: e.leaf_quantiles(7, 0.5),
+        lambda e: e.begin_level([5], False),
+    ],
+)
+def test_wrong_numbers(call):
+    with pytest.raises((ValueError, IndexError)):
+        call(ready())
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"train": rows(raw=np.zeros(3))}, "Raw predictions of training rows"),
+        ({"train": rows(raw=np.zeros(30)), "validation": rows(raw=np.zeros(3))}, "Raw predictions of validation"),
+        ({"train": rows(), "loss": LogLoss(), "outputs": 1}, "a class that does not exist"),
+    ],
+)
+def test_rows_that_do_not_fit(given, message):
+    with pytest.raises(ValueError, match=message):
+        made(**given)
+
+
+def test_other_bins_for_validation():
+    other = _core.BinnedMatrix(5, np.array([0.7]), np.array([0, 1, 1]), np.zeros(2, dtype=np.uint8), None)
+    with pytest.raises(ValueError, match="different bins"):
+        made(validation=engines.EngineRows(other, np.zeros(5), None))
+
+
+def boosted(engine, **progress):
+    begun = _core.Progress()
+    for name, value in progress.items():
+        setattr(begun, name, value)
+    params = _core.Params()
+    params.max_iter, params.min_samples_leaf = 2, 2.0
+    prices = _core.FeaturePrices(np.ones(2), np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32), 1.0, np.inf)
+    return _core.boost(engine, [prices], np.inf, params, begun, None, 1)
+
+
+@pytest.mark.parametrize(
+    "progress",
+    [
+        {"start": [0.0], "features": [0, 1], "prices": [1.0], "gains": [1.0]},
+        {"start": [0.0], "features": [9], "prices": [1.0], "gains": [1.0]},
+    ],
+)
+def test_progress_that_does_not_fit(progress):
+    with pytest.raises(ValueError, match=r"One price and one gain|does not exist"):
+        boosted(made(train=rows(raw=np.zeros(30))), **progress)
+
+
+class TooMany(NaiveEngine):
+    """An engine that gives one thing too many, or too few."""
+
+    def __init__(self, name, more):
+        super().__init__(rows(), None, SquaredError(), 1, _core.Params(), 1)
+        self.params.min_samples_leaf = 2
+        inner = getattr(self, name)
+
+        def changed(*given):
+            answer = inner(*given)
+            if name == "table":
+                return answer | {"thresholds": answer["thresholds"][:-1]}
+            if name == "search":
+                return [splits + splits[:1] if more else splits[:-1] for splits in answer]
+            return [*answer, answer[-1]] if more else answer[:-1]
+
+        setattr(self, name, changed)
+
+
+@pytest.mark.parametrize("name", ["search", "begin_level", "split", "leaf_sums", "table"])
+@pytest.mark.parametrize("more", [True, False])
+def test_a_python_engine_that_answers_wrongly(name, more):
+    with pytest.raises((ValueError, RuntimeError, IndexError), match=r"The engine must give|range"):
+        boosted(TooMany(name, more))
