@@ -70,7 +70,7 @@ def test_ctrl_c_ends_a_fit_within_a_second(phase, tmp_path):
         import numpy as np, time, sys
         from frugalboost import GBFSClassifier
         from frugalboost.training.binning import Thresholds
-        from frugalboost.tables import Plain
+        from frugalboost.tables import DenseTable
         rng = np.random.default_rng(0)
         X = rng.normal(size=({"200_000, 40" if phase == "boosting" else "600_000, 60"})).astype(np.float32)
         y = (X[:, 0] > 0).astype(int)

@@ -340,7 +340,7 @@ def test_no_header(tmp_path, monkeypatch, capsys):
     assert select("c.csv", "-t", "column 31", "--no-header", "--json") == 0
     assert json.loads(capsys.readouterr().out)["n_features"] > 0
     assert select("c.csv", "-t", "column 31") == 2
-    assert "is header=False missing?" in "".join(map(str, load_table("c.csv").remarks))
+    assert "Is header=False missing?" in "".join(map(str, load_table("c.csv").remarks))
 
 
 def test_latin_1_and_quoted_lines(tmp_path):

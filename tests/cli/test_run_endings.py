@@ -58,8 +58,8 @@ def names(place="."):
     ("number", "words"),
     [
         (errno.ENOSPC, "The disk is full: there was no room for 'run'"),
-        (errno.EDQUOT, "Your share of the disk is used up: there was no room for 'run'"),
-        (errno.EROFS, "'run' is on a disk that can only be read"),
+        (errno.EDQUOT, "Your disk quota is used up: there was no room for 'run'"),
+        (errno.EROFS, "'run' is on a read-only disk"),
         (errno.EACCES, "You have no permission to write 'run'. Change its permissions"),
         (errno.EIO, "'run' can't be written: Input/output error."),
     ],

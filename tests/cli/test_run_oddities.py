@@ -359,7 +359,7 @@ def test_a_table_or_a_model_is_not_written_over(table, capsys):
         ["report", "run", "--out", "run/model.frugal"],
     ):
         assert main(call) == 2
-        assert "which is read here. Name another file." in capsys.readouterr().err
+        assert "which is an input. Name another file." in capsys.readouterr().err
     for call in (["predict", "run", table, "--out", "run"], ["report", "run", "--out", "run"]):
         assert main(call) == 2
         assert "'run' is a folder; --out must name a file." in capsys.readouterr().err

@@ -360,7 +360,7 @@ def test_kddcup_that_does_not_fit(changes, said, tmp_path):
 def test_kddcup_needs_all_files_and_pyarrow(tmp_path, monkeypatch):
     kdd_folder(tmp_path)
     (tmp_path / "kddcup99_test.parquet").write_bytes(b"PAR1 nothing")
-    with pytest.raises(ValueError, match=r"kddcup99_test.parquet' is not Parquet"):
+    with pytest.raises(ValueError, match=r"kddcup99_test.parquet' can't be read as Parquet"):
         datasets.load("kddcup99", tmp_path)
     (tmp_path / "kddcup99_schema.json").write_text("{")
     with pytest.raises(ValueError, match="should be JSON"):
