@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 from lab.data import Folder, load
 
 settings.register_profile(
-    "default", max_examples=200, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
+    "default", max_examples=100, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
 )
 settings.register_profile("thorough", max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck))
 settings.load_profile(os.environ.get("FRUGALBOOST_HYPOTHESIS", "default"))
@@ -48,6 +48,13 @@ def pytest_configure(config):
         os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // workers)))
     else:  # a test on a model that bought nothing tests little; to know the class takes two seconds of imports
         config.addinivalue_line("filterwarnings", "error::frugalboost.NothingBoughtWarning")
+
+
+def pytest_collection_modifyitems(items):
+    """The lab is not part of the package: a quick look leaves it out."""
+    for item in items:
+        if "lab" in item.path.relative_to(Path(__file__).parent).parts:
+            item.add_marker(pytest.mark.slow)
 
 
 def data_folder() -> Path:

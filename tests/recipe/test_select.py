@@ -26,6 +26,8 @@ QUICK = {"trees": 20, "points": 5, "splits": 2, "depth": 2}
 QUICK_COMMAND = ["--trees", "20", "--points", "5", "--splits", "2", "--depth", "2", "--quiet"]
 OURS = ("model.frugal", "selected.csv", "path.csv")
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def frame():

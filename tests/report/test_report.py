@@ -310,7 +310,7 @@ def test_progress_in_a_notebook_is_a_bar_of_tqdm(monkeypatch, capsys):
 def test_other_columns_and_kinds_of_tables():
     X, y = load_diabetes(return_X_y=True, as_frame=True)
     model = GBFSRegressor(mu=0.05, max_iter=5).fit(X, y)
-    with pytest.raises(ValueError, match="another order"):
+    with pytest.raises(ValueError, match="in the same order"):
         model.report(X[X.columns[::-1]], y)
     rows = X.to_numpy().tolist()
     plain = GBFSRegressor(mu=0.05, max_iter=5).fit(rows, y)
