@@ -18,7 +18,7 @@ MODULES = [
     if not m.name.endswith(("__main__", "_core"))
 ]
 # Examples that fit many models, draw, or compile.
-SLOW = ("baseline", "cross_validation", "group_lasso", "l1_logistic", "notebook", "purchases", "report")
+SLOW = ("cross_validation", "recipe.selection", "notebook", "purchases", "report")
 
 
 def of_module(name):

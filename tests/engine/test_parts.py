@@ -130,6 +130,7 @@ def check(task, y, rng, parts=PARTS, names=("even", "by y", "lopsided", "all in 
                 assert_same_model(model, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LOSSES)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_losses(name, weighted):
@@ -154,6 +155,7 @@ SETTINGS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SETTINGS)
 def test_settings(name):
     rng = np.random.default_rng(7)

@@ -10,6 +10,8 @@ import frugalboost
 from frugalboost import GBFSClassifier, GBFSClassifierCV, StabilitySelection, gbfs_path
 from frugalboost.tables import checking
 
+pytestmark = pytest.mark.slow
+
 QUICK = {"max_iter": 5, "n_jobs": 1}
 X, Y = load_breast_cancer(return_X_y=True, as_frame=True)
 X, Y = X.iloc[:300, :8], Y.to_numpy()[:300]
