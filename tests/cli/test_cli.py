@@ -22,8 +22,7 @@ SLOW = ("cross_validation", "recipe.selection", "notebook", "purchases", "report
 
 
 def of_module(name):
-    compiled = [pytest.mark.xdist_group("rivals")] if "baselines" in name else []  # once, as in tests/lab
-    return pytest.param(name, marks=[*compiled, *([pytest.mark.slow] if name.endswith(SLOW) else [])])
+    return pytest.param(name, marks=[pytest.mark.slow] if name.endswith(SLOW) else [])
 
 
 def test_demo_lists_what_was_bought(capsys):

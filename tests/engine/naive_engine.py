@@ -270,10 +270,6 @@ class NaiveEngine:
 
 def in_order(gradient, weight, least):
     """Cells of groups of levels, lowest mean gradient first, instead of cells of levels; missing values stay last."""
-    present = [c for c in range(len(weight) - 1) if weight[c] > 0]
-    groups = [[c] for c in present if weight[c] >= least]
-    light = [c for c in present if weight[c] < least]
-    groups += [light] if light else []
-    groups.sort(key=lambda group: (Fraction(*twins.sums(gradient, weight, group)), group[0]))
+    groups = twins.level_groups(gradient, weight, least)
     found = [twins.sums(gradient, weight, group) for group in groups] + [(gradient[-1], weight[-1])]
     return [g for g, _ in found], [w for _, w in found]

@@ -78,13 +78,19 @@ def scan(gradient, weight, min_weight, factor):
     return best_of(gradient, weight, [range(k + 1) for k in range(len(weight) - 1)], min_weight, factor)
 
 
-def scan_levels(gradient, weight, min_weight, factor):
-    """The best set of levels among those that are lowest by mean gradient; levels too light for a leaf are one."""
+def level_groups(gradient, weight, min_weight):
+    """Levels that rows have, lowest mean gradient first; levels too light for a leaf are one group."""
     present = [c for c in range(len(weight) - 1) if weight[c] > 0]
     groups = [[c] for c in present if weight[c] >= min_weight]
     light = [c for c in present if weight[c] < min_weight]
     groups += [light] if light else []
     groups.sort(key=lambda group: (Fraction(*sums(gradient, weight, group)), group[0]))
+    return groups
+
+
+def scan_levels(gradient, weight, min_weight, factor):
+    """The best set of levels among those that are lowest by mean gradient."""
+    groups = level_groups(gradient, weight, min_weight)
     candidates = [[c for group in groups[: k + 1] for c in group] for k in range(len(groups))]
     return best_of(gradient, weight, candidates, min_weight, factor)
 
