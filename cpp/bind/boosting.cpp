@@ -2,6 +2,7 @@
 #include "grow/boosting.hpp"
 
 #include "bind/engine.hpp"
+#include "grow/ridge.hpp"
 
 namespace frugal {
 namespace {
@@ -18,6 +19,22 @@ struct PyProgress {
     return p;
   }
 };
+
+// Runs without Python's lock; the CPU engine has a context of its own. An error stops the other parts of its table.
+template <class Run>
+auto on(PyCpuEngine* local, int threads, const Run& run) {
+  if (!local) return without_lock(threads, run);
+  try {
+    nb::gil_scoped_release release;
+    return run(local->context());
+  } catch (const Interrupted&) {
+    local->leave();
+    throw nb::python_error();
+  } catch (...) {
+    local->leave();
+    throw;
+  }
+}
 
 // Boosts on the CPU engine, or on one written in Python.
 Boosted py_boost(const nb::object& engine, const std::vector<const PriceRule*>& rules, double budget,
@@ -38,18 +55,21 @@ Boosted py_boost(const nb::object& engine, const std::vector<const PriceRule*>& 
     nb::gil_scoped_acquire lock;
     (*observer)(r.iteration, r.train_loss, r.validation_loss, r.features, r.cost);
   };
-  auto run = [&](Context& context) { return boost(chosen, std::move(ledger), params, from.progress(), tell, context); };
-  if (!local) return without_lock(threads, run);
-  try {
-    nb::gil_scoped_release release;
-    return run(local->context());
-  } catch (const Interrupted&) {
-    local->leave();
-    throw nb::python_error();
-  } catch (...) {
-    local->leave();
-    throw;
-  }
+  return on(local, threads,
+            [&](Context& context) { return boost(chosen, std::move(ledger), params, from.progress(), tell, context); });
+}
+
+// Ridges on the CPU engine, or on one written in Python.
+std::vector<RidgeFit> py_ridge(const nb::object& engine, const std::vector<size_t>& columns,
+                               const std::vector<double>& l2s, const std::vector<double>& start, int threads) {
+  PyCpuEngine* local = nb::isinstance<PyCpuEngine>(engine) ? nb::cast<PyCpuEngine*>(engine) : nullptr;
+  const std::unique_ptr<Engine> foreign = local ? nullptr : python_engine(engine);
+  Engine& chosen = local ? local->engine() : *foreign;
+  for (size_t c : columns)
+    if (c >= chosen.table().columns.size()) throw std::invalid_argument("There is no such column.");
+  if (!start.empty() && start.size() != chosen.outputs())
+    throw std::invalid_argument("One start value per output is needed.");
+  return on(local, threads, [&](Context& context) { return fit_ridge(chosen, columns, l2s, start, context); });
 }
 
 // One field of every record or purchase, as an array; counts and features as 32-bit numbers.
@@ -83,6 +103,7 @@ void bind_params(nb::module_& m) {
       .value("off", Screening::off)
       .value("exact", Screening::exact)
       .value("probable", Screening::probable);
+  nb::enum_<Base>(m, "Base").value("trees", Base::trees).value("lines", Base::lines).value("both", Base::both);
   nb::class_<Params> params(m, "Params");
   params.def(nb::init<>());
 #define FRUGAL_DOOR(type, name, value) params.def_rw(#name, &Params::name);
@@ -156,7 +177,9 @@ void bind_boosted(nb::module_& m) {
       .def_prop_ro("gain", node_array(&Tree::gain), fresh)
       .def_prop_ro("weight", node_array(&Tree::weight), fresh)
       .def_prop_ro("level_set", node_array(&Tree::level_set), fresh)
-      .def_prop_ro("sets", node_array(&Tree::sets), fresh);
+      .def_prop_ro("sets", node_array(&Tree::sets), fresh)
+      .def_prop_ro("line", node_array(&Tree::line), fresh)
+      .def_prop_ro("slope", node_array(&Tree::slope), fresh);
 }
 
 int py_best_iteration(const Doubles& validation_losses, double tol) {
@@ -172,6 +195,18 @@ void bind_boosting(nb::module_& m) {
   bind_boosted(m);
   m.def("boost", &py_boost, "engine"_a, "rules"_a, "budget"_a, "params"_a, "progress"_a, "observer"_a.none(),
         "threads"_a, "Boost trees on an engine; the whole loop runs without Python.");
+  nb::class_<RidgeFit>(m, "RidgeFit")
+      .def_prop_ro(
+          "start", [](const RidgeFit& r) { return to_numpy(r.start); }, nb::rv_policy::automatic)
+      .def_prop_ro(
+          "slopes", [](const RidgeFit& r) { return to_numpy(r.slopes); }, nb::rv_policy::automatic,
+          "By output and column.")
+      .def_prop_ro(
+          "gains", [](const RidgeFit& r) { return to_numpy(r.gains); }, nb::rv_policy::automatic)
+      .def_ro("train_loss", &RidgeFit::train_loss)
+      .def_ro("validation_loss", &RidgeFit::validation_loss);
+  m.def("fit_ridge", &py_ridge, "engine"_a, "columns"_a, "l2s"_a, "start"_a, "threads"_a,
+        "Lines on given columns, all at once, with a penalty on their squared slopes; a fit for each l2.");
   m.def("best_iteration", &py_best_iteration, "validation_losses"_a, "tol"_a,
         "The iteration that early stopping keeps.");
   m.def(

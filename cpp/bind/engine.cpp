@@ -154,6 +154,7 @@ nb::dict table_of(PyCpuEngine& self) {
   out["weighted"] = table.weighted;
   out["columns"] = columns;
   out["thresholds"] = thresholds;
+  out["scores"] = to_list(std::span<const std::int16_t>(table.thresholds->scores));
   return out;
 }
 
@@ -241,6 +242,30 @@ nb::list listed(PyCpuEngine& self, size_t output, const Numbers& columns) {
   return out;
 }
 
+nb::list score_sums(PyCpuEngine& self, const Numbers& columns) {
+  nb::list out;
+  for (const ScoreSums& s : self.engine().score_sums(columns_of(self, columns)))
+    out.append(nb::make_tuple(s.scores, to_python(s.squares)));
+  return out;
+}
+
+nb::list score_gradients(PyCpuEngine& self, size_t output, const Numbers& columns) {
+  nb::list out;
+  for (Int128 sum : derived(self).score_gradients(output_of(self, output), columns_of(self, columns)))
+    out.append(to_python(sum));
+  return out;
+}
+
+nb::tuple line_sums(PyCpuEngine& self, size_t output, size_t column) {
+  const LineSums s = derived(self).line_sums(output_of(self, output), column_number(self, column));
+  return nb::make_tuple(s.g, s.gz, s.h, s.hz, s.hzz);
+}
+
+void add_line(PyCpuEngine& self, size_t output, size_t column, double value, double slope) {
+  predicted(self).add_line(output_of(self, output), column_number(self, column), value, slope);
+  self.step = Step::predicted;
+}
+
 void begin_trees(PyCpuEngine& self) {
   derived(self).begin_trees();
   self.level_size = self.engine().outputs();
@@ -316,7 +341,23 @@ void bind_steps(nb::class_<PyCpuEngine>& c) {
           [](PyCpuEngine& self, size_t k, double level) {
             return growing(self).leaf_quantiles(output_of(self, k), level);
           },
-          "output"_a, "level"_a);
+          "output"_a, "level"_a)
+      .def("score_sums", &score_sums, "columns"_a)
+      .def("score_gradients", &score_gradients, "output"_a, "columns"_a)
+      .def("line_sums", &line_sums, "output"_a, "column"_a)
+      .def(
+          "line_quantile",
+          [](PyCpuEngine& self, size_t k, size_t c, double intercept, double level) {
+            return predicted(self).line_quantile(output_of(self, k), column_number(self, c), intercept, level);
+          },
+          "output"_a, "column"_a, "intercept"_a, "level"_a)
+      .def(
+          "curvatures",
+          [](PyCpuEngine& self, size_t k, const Numbers& columns) {
+            return derived(self).curvatures(output_of(self, k), columns_of(self, columns));
+          },
+          "output"_a, "columns"_a)
+      .def("add_line", &add_line, "output"_a, "column"_a, "value"_a, "slope"_a);
 }
 
 }  // namespace

@@ -18,12 +18,29 @@ struct PyTrees {
   Doubles threshold, value;
   Ints level_set;
   Flags sets;
+  Ints line;
+  Doubles slope;
+  Ints scale_feature;
+  Longs scale_begin;
+  Doubles scale_cuts, scale_scores;
 
   // The trees, checked for a table with this many features. Throws if there are fewer than `last` trees.
   EnsembleView view(size_t features, size_t last = 0) const {
-    EnsembleView v{span_of<double>(start),      span_of<std::int64_t>(tree_begin),   span_of<std::int32_t>(feature),
-                   span_of<std::int32_t>(left), span_of<std::uint8_t>(missing_left), span_of<double>(threshold),
-                   span_of<double>(value),      span_of<std::int32_t>(level_set),    span_of<std::uint8_t>(sets)};
+    EnsembleView v{span_of<double>(start),
+                   span_of<std::int64_t>(tree_begin),
+                   span_of<std::int32_t>(feature),
+                   span_of<std::int32_t>(left),
+                   span_of<std::uint8_t>(missing_left),
+                   span_of<double>(threshold),
+                   span_of<double>(value),
+                   span_of<std::int32_t>(level_set),
+                   span_of<std::uint8_t>(sets),
+                   span_of<std::int32_t>(line),
+                   span_of<double>(slope),
+                   span_of<std::int32_t>(scale_feature),
+                   span_of<std::int64_t>(scale_begin),
+                   span_of<double>(scale_cuts),
+                   span_of<double>(scale_scores)};
     v.check(features);
     if (last > v.trees()) throw std::invalid_argument("There are fewer trees.");
     return v;
@@ -91,11 +108,14 @@ void bind_predict(nb::module_& m) {
       .def(
           "__init__",
           [](PyTrees* self, Doubles start, Longs tree_begin, Ints feature, Ints left, Flags missing_left,
-             Doubles threshold, Doubles value, Ints level_set, Flags sets) {
-            new (self) PyTrees{start, tree_begin, feature, left, missing_left, threshold, value, level_set, sets};
+             Doubles threshold, Doubles value, Ints level_set, Flags sets, Ints line, Doubles slope, Ints scale_feature,
+             Longs scale_begin, Doubles scale_cuts, Doubles scale_scores) {
+            new (self)
+                PyTrees{start, tree_begin, feature, left,          missing_left, threshold,  value,       level_set,
+                        sets,  line,       slope,   scale_feature, scale_begin,  scale_cuts, scale_scores};
           },
           "start"_a, "tree_begin"_a, "feature"_a, "left"_a, "missing_left"_a, "threshold"_a, "value"_a, "level_set"_a,
-          "sets"_a)
+          "sets"_a, "line"_a, "slope"_a, "scale_feature"_a, "scale_begin"_a, "scale_cuts"_a, "scale_scores"_a)
       .def(
           "check", [](const PyTrees& self, size_t features) { self.view(features); }, "features"_a,
           "Raise ValueError where the arrays do not describe trees.");

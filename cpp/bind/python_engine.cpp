@@ -20,6 +20,7 @@ class PythonEngine final : public Engine {
       throw std::invalid_argument("The engine must give thresholds for every column.");
     for (const nb::handle cuts : thresholds)
       thresholds_.add(list_from<double>(cuts), facts_.columns[thresholds_.columns()].categorical);
+    thresholds_.scores = list_from<std::int16_t>(table["scores"]);
     facts_.thresholds = &thresholds_;
   }
   ~PythonEngine() override {
@@ -154,6 +155,37 @@ class PythonEngine final : public Engine {
     object_.attr("add_tree")(output, arrays, to_list(leaf_values));
   }
 
+  std::vector<ScoreSums> score_sums(std::span<const size_t> columns) override {
+    nb::gil_scoped_acquire lock;
+    std::vector<ScoreSums> out;
+    for (const nb::handle o : object_.attr("score_sums")(to_list(columns)))
+      out.push_back({nb::cast<std::int64_t>(o[0]), wide_from(nb::borrow(o[1]))});
+    return checked(std::move(out), columns.size());
+  }
+  std::vector<Int128> score_gradients(size_t output, std::span<const size_t> columns) override {
+    nb::gil_scoped_acquire lock;
+    std::vector<Int128> out;
+    for (const nb::handle o : object_.attr("score_gradients")(output, to_list(columns)))
+      out.push_back(wide_from(nb::borrow(o)));
+    return checked(std::move(out), columns.size());
+  }
+  LineSums line_sums(size_t output, size_t column) override {
+    const auto found = checked(ask<std::vector<double>>("line_sums", output, column), 5);
+    return {found[0], found[1], found[2], found[3], found[4]};
+  }
+  double line_quantile(size_t output, size_t column, double intercept, double level) override {
+    return ask<double>("line_quantile", output, column, intercept, level);
+  }
+  std::vector<double> curvatures(size_t output, std::span<const size_t> columns) override {
+    nb::gil_scoped_acquire lock;
+    const size_t size = columns.size() + 1;
+    return checked(list_from<double>(object_.attr("curvatures")(output, to_list(columns))), size * (size + 1) / 2);
+  }
+  void add_line(size_t output, size_t column, double value, double slope) override {
+    nb::gil_scoped_acquire lock;
+    object_.attr("add_line")(output, column, value, slope);
+  }
+
  private:
   template <class T, class... Given>
   T ask(const char* method, Given... given) const {
@@ -164,6 +196,11 @@ class PythonEngine final : public Engine {
   void tell(const char* method, std::span<const T> values) const {
     nb::gil_scoped_acquire lock;
     object_.attr(method)(to_list(values));
+  }
+  template <class T>
+  static std::vector<T> checked(std::vector<T> found, size_t size) {
+    if (found.size() != size) throw std::invalid_argument("The engine must give one answer for every column.");
+    return found;
   }
   static std::vector<NodeSums> all_sums(const nb::object& found, size_t nodes) {
     std::vector<NodeSums> out;

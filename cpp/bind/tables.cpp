@@ -3,6 +3,7 @@
 
 #include "bind/python.hpp"
 #include "data/binning.hpp"
+#include "data/scores.hpp"
 
 namespace frugal {
 namespace {
@@ -190,6 +191,30 @@ BinnedMatrix take(const BinnedMatrix& self, const std::optional<Longs>& columns,
   return without_lock(threads, [&](Context& context) { return BinnedMatrix(self, c, r, context); });
 }
 
+// Scores for the bins, from the weights of the rows, or those given.
+void score_bins(BinnedMatrix& self, const std::optional<Doubles>& weights, LineScale scale, int threads,
+                const Part& part) {
+  if (weights && weights->size() != self.rows()) throw std::invalid_argument("There must be a weight for every row.");
+  without_lock(
+      threads,
+      [&](Context& context) {
+        const auto given = weights ? span_of<double>(*weights) : std::span<const double>();
+        const Weights units = Weights::from(given, self.rows(), weights.has_value(), context.together());
+        self.set_scores(bin_scores(self, units, scale, context));
+      },
+      part);
+}
+
+auto numbers_of_bins(const BinnedMatrix& self) {
+  std::vector<std::int32_t> out;
+  for (size_t c = 0; c < self.columns(); ++c) out.push_back(self.value_bins(c));
+  return to_numpy(std::move(out));
+}
+
+auto scores_of(const BinnedMatrix& self) {
+  return to_numpy(self.thresholds().scores);
+}
+
 void check_column(const BinnedMatrix& self, size_t column) {
   if (column >= self.columns()) throw std::invalid_argument("There is no such column.");
 }
@@ -214,6 +239,7 @@ auto view_of(const BinnedMatrix& owner, std::span<const T> values) {
 }
 
 void bind_binned(nb::module_& m) {
+  nb::enum_<LineScale>(m, "LineScale").value("ranks", LineScale::ranks).value("values", LineScale::values);
   nb::class_<BinnedMatrix, Source>(m, "BinnedMatrix")
       .def("__init__", &make_empty, "rows"_a, "cuts"_a, "offsets"_a, "categorical"_a, "memory"_a.none(),
            "A matrix of this many rows, to be filled.")
@@ -225,6 +251,15 @@ void bind_binned(nb::module_& m) {
            "After all rows were filled in: make columns sparse in which nearly all rows have the same bin.")
       .def("take", &take, "columns"_a.none(), "rows"_a.none(), "threads"_a,
            "Some columns and rows, None for all; the same as binning that part of the table.")
+      .def("score_bins", &score_bins, "weights"_a.none(), "scale"_a, "threads"_a, "part"_a.none() = nb::none(),
+           "Give every bin a score, on which lines are drawn.")
+      .def_prop_rw(
+          "scores", &scores_of,
+          [](BinnedMatrix& self, const Shorts& scores) {
+            self.set_scores(std::vector<std::int16_t>(scores.data(), scores.data() + scores.size()));
+          },
+          nb::rv_policy::automatic, "The scores of all bins of values, one column after another; empty without lines.")
+      .def_prop_ro("n_bins", &numbers_of_bins, nb::rv_policy::automatic, "How many bins of values each column has.")
       .def("bins", &bins_of, "column"_a,
            "The bin of every row; missing values are in the bin after those of all values.")
       .def("cuts", &cuts_of, "column"_a, "The thresholds between its bins.")

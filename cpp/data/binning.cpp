@@ -103,6 +103,12 @@ BinnedMatrix::BinnedMatrix(size_t rows, Thresholds thresholds, Bytes memory)
   allocate(std::move(memory));
 }
 
+void BinnedMatrix::set_scores(std::vector<std::int16_t> scores) {
+  if (scores.size() != thresholds_.cuts.size() + columns())
+    throw std::invalid_argument("There must be a score for every bin.");
+  thresholds_.scores = std::move(scores);
+}
+
 void BinnedMatrix::fill(const Table& batch, std::span<const std::int64_t> places, Context& context) {
   constexpr size_t kRows = 512, kColumns = 64 * kLanes;  // of a tile: wide tables of few rows have several tiles, too
   const size_t n = batch.rows(), d = columns(), across = (d + kColumns - 1) / kColumns;

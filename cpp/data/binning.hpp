@@ -34,6 +34,9 @@ class BinnedMatrix : public Source {
   // Makes columns sparse in which nearly all rows have the same bin, and closes the gaps that they leave.
   void list_sparse(Context& context);
 
+  // One score for each bin of values of each column (scores.hpp).
+  void set_scores(std::vector<std::int16_t> scores);
+
   size_t rows() const override { return rows_; }
   size_t columns() const override { return place_.size(); }
   // Reads a number that stands for the row's bin: it is on the same side of all thresholds as the value was.

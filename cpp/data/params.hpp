@@ -11,6 +11,8 @@ enum class LeafValues { newton, gradient };
 enum class Init { prior, zero };
 enum class Stop { paid, never };
 enum class Screening { off, exact, probable };
+enum class Base { trees, lines, both };  // what an iteration may add
+enum class LineScale { ranks, values };  // what lines are drawn on
 
 // type, name, default
 #define FRUGAL_PARAMS(PARAM)                                                   \
@@ -19,6 +21,7 @@ enum class Screening { off, exact, probable };
   PARAM(double, learning_rate, 0.1)                                            \
   PARAM(int, max_iter, 500)                                                    \
   PARAM(int, max_depth, 4)                                                     \
+  PARAM(Base, base, Base::trees)                                               \
   PARAM(double, min_samples_leaf, 20)                                          \
   PARAM(double, l2_regularization, 0.0)                                        \
   PARAM(LeafValues, leaf_values, LeafValues::newton)                           \

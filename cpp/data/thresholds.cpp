@@ -14,7 +14,12 @@ void Thresholds::add(std::span<const double> column, bool is_categorical) {
 
 Thresholds Thresholds::take(std::span<const size_t> chosen) const {
   Thresholds taken;
-  for (size_t c : chosen) taken.add(of(c), categorical[c]);
+  for (size_t c : chosen) {
+    taken.add(of(c), categorical[c]);
+    if (scores.empty()) continue;
+    const auto own = scores_of(c);
+    taken.scores.insert(taken.scores.end(), own.begin(), own.end());
+  }
   return taken;
 }
 

@@ -18,10 +18,16 @@ struct Thresholds {
   std::vector<double> cuts;        // of all columns, one column after another
   std::vector<size_t> offsets{0};  // where each column begins in `cuts`, and the end
   std::vector<std::uint8_t> categorical;
+  // What lines are drawn on (scores.hpp): the scores of all bins of values, one column after another; empty without
+  // lines. A column has one more bin than thresholds, so it begins at its offset plus its number.
+  std::vector<std::int16_t> scores;
 
   size_t columns() const { return categorical.size(); }
   std::span<const double> of(size_t column) const {
     return std::span(cuts).subspan(offsets[column], offsets[column + 1] - offsets[column]);
+  }
+  std::span<const std::int16_t> scores_of(size_t column) const {
+    return std::span(scores).subspan(offsets[column] + column, offsets[column + 1] - offsets[column] + 1);
   }
   void add(std::span<const double> column, bool is_categorical);
   Thresholds take(std::span<const size_t> chosen) const;

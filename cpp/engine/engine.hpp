@@ -12,6 +12,7 @@
 
 #include "data/binning.hpp"
 #include "data/levels.hpp"
+#include "data/scores.hpp"
 #include "support/missing_side.hpp"
 #include "tree/tree.hpp"
 
@@ -127,6 +128,18 @@ struct LeafSums {
   double gradient, curvature, weight;  // weighted in units
 };
 
+// Sums over all rows of the scores of a column (data/scores.hpp), in units of weight and steps of 2^-kScoreBits.
+struct ScoreSums {
+  std::int64_t scores = 0;  // sum of weight unit * score
+  Int128 squares = 0;       // sum of weight unit * score^2
+};
+
+// Sums over all rows that a Newton step along a line needs; z is the score, weights in units.
+struct LineSums {
+  double g, gz;       // sum w g, sum w g z
+  double h, hz, hzz;  // sum w h, sum w h z, sum w h z^2
+};
+
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -187,6 +200,19 @@ class Engine {
   virtual std::vector<double> leaf_quantiles(size_t output, double level) = 0;  // of the residuals y - raw
   // Adds a tree to the raw predictions; `leaf_values` are in the order of its leaves.
   virtual void add_tree(size_t output, const Tree& tree, std::span<const double> leaf_values) = 0;
+
+  // Lines, at the gradients of the last `derive`.
+  virtual std::vector<ScoreSums> score_sums(std::span<const size_t> columns) = 0;
+  // Sum of weight unit * q * score, for each column.
+  virtual std::vector<Int128> score_gradients(size_t output, std::span<const size_t> columns) = 0;
+  virtual LineSums line_sums(size_t output, size_t column) = 0;
+  // For losses without curvature: the slope that is best for the residuals y - raw - intercept, at a quantile's level.
+  virtual double line_quantile(size_t output, size_t column, double intercept, double level) = 0;
+  // The matrix of sum w h z_i z_j with a first z of 1, row after row up to the diagonal; rounded, but the same for
+  // every engine (see round_for_products). At the derivatives of the last `derive`.
+  virtual std::vector<double> curvatures(size_t output, std::span<const size_t> columns) = 0;
+  // Adds value + slope * score to the raw predictions.
+  virtual void add_line(size_t output, size_t column, double value, double slope) = 0;
 };
 
 }  // namespace frugal

@@ -1,6 +1,7 @@
 #include "grow/boosting.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <stdexcept>
 
@@ -35,6 +36,8 @@ constexpr double kLeastImpurity = 0x1p-900;
 // Gradients are taken as equal if they differ by less than kSettled times their spread; losses, if they differ by less
 // than kSettledLoss times the loss or kSettledOfFirst times the first loss.
 constexpr double kSettled = 0.01, kSettledLoss = 1e-3, kSettledOfFirst = 1e-9;
+// If rows with curvature have almost the same score, no slope can be told.
+constexpr double kLeastDeterminant = 1e-12;
 // Shorter steps approach the end of a full step but never reach it, and at the very end some rows have other gradients.
 constexpr double kAlmost = 1.0 - 0x1p-20;
 
@@ -125,7 +128,8 @@ class Booster {
     const size_t owned_before = ledger_.purchases().size();
     engine_.derive();
     std::vector<GrownTree> trees = grower.grow(opening_ ? &root_gain_ : nullptr);
-    const bool any_split = std::any_of(trees.begin(), trees.end(), [](const auto& t) { return t.tree.nodes() > 1; });
+    const bool any_split =
+        std::any_of(trees.begin(), trees.end(), [](const auto& t) { return t.tree.nodes() > 1 || t.tree.is_line(); });
     if (!any_split && grower.looked_at_all() && settled()) out_.ending = Ending::converged;
     for (size_t k = 0; k < trees.size(); ++k) finish(trees[k], k);
     ++out_.iterations;
@@ -150,8 +154,43 @@ class Booster {
     return steps;
   }
 
+  // Intercept and slope of a line before the learning rate, by the rules for leaf values: a Newton step in both, the
+  // least squares line through the gradients, or quantiles.
+  std::array<double, 2> full_line(size_t output, size_t column) {
+    if (engine_.leaf_quantile() >= 0) {
+      const double level = engine_.leaf_quantile(), intercept = engine_.leaf_quantiles(output, level)[0];
+      return {intercept, engine_.line_quantile(output, column, intercept, level)};
+    }
+    LineSums s = engine_.line_sums(output, column);
+    double added = scaled(params_.l2_regularization, engine_.table().weight_shift);
+    if (params_.leaf_values == LeafValues::gradient) {
+      const ScoreSums scores = engine_.score_sums({&column, 1})[0];
+      s.h = real(engine_.table().weight);
+      s.hz = scaled(real(scores.scores), -kScoreBits);
+      s.hzz = scaled(real(scores.squares), -2 * kScoreBits);
+      added = 0.0;
+    }
+    const double h = s.h + added, hzz = s.hzz + added, determinant = h * hzz - s.hz * s.hz;
+    const double longest = engine_.step_limit();
+    if (!(determinant > kLeastDeterminant * h * hzz)) return {0.0, 0.0};
+    return {std::clamp((hzz * s.g - s.hz * s.gz) / determinant, -longest, longest),
+            std::clamp((h * s.gz - s.hz * s.g) / determinant, -longest, longest)};
+  }
+
+  void finish_line(Tree& tree, size_t output) {
+    const size_t column = index(tree.line[0]);
+    const auto [intercept, slope] = full_line(output, column);
+    tree.value[0] = params_.learning_rate * intercept;
+    tree.slope[0] = params_.learning_rate * slope;
+    engine_.add_line(output, column, tree.value[0], tree.slope[0]);
+  }
+
   // Sets the leaf values of a grown tree, and adds it to the raw predictions and to the ensemble.
   void finish(GrownTree& grown, size_t output) {
+    if (grown.tree.is_line()) {
+      finish_line(grown.tree, output);
+      return out_.ensemble.add(grown.tree);
+    }
     std::vector<double> values = full_steps(output, params_.leaf_values, params_.l2_regularization);
     if (values.size() != grown.leaves.size()) throw std::logic_error("The engine must give sums for every leaf.");
     for (size_t i = 0; i < values.size(); ++i)

@@ -23,7 +23,21 @@ std::vector<Node> Grower::roots(std::vector<GrownTree>& trees) const {
   return level;
 }
 
-Grower::Offer Grower::best_offer(size_t node) const {
+// The best split of a node, or at a root a line, if that is worth more.
+Grower::Offer Grower::best_offer(const Node& at, size_t node) {
+  const bool root = at.id == 0;
+  const Offer split = grows_trees() ? best_split(node) : Offer{-kInfinity, 0.0, kNone, node, false, {}};
+  if (!lines_ || !root) return split;
+  const LineOffer line = lines_->best(at.output);
+  if (line.column == kNone) return split;
+  ColumnSplit gain;
+  gain.gain = line.gain;
+  const size_t c = line.column;
+  const Offer offer{line.net, ledger_.price(c), c, node, ledger_.owned(c), gain, true};
+  return split.column == kNone || better(offer, split) ? offer : split;
+}
+
+Grower::Offer Grower::best_split(size_t node) const {
   Offer best{-kInfinity, 0.0, kNone, node, false, {}};
   for (const Candidate& candidate : search_.candidates(node)) {
     const size_t c = candidate.column;
@@ -35,16 +49,17 @@ Grower::Offer Grower::best_offer(size_t node) const {
   return best;
 }
 
-// The larger net gain comes first. Ties: owned columns, then the lower price, column, threshold, node.
+// The larger net gain comes first. Ties: owned columns, then the lower price, column, a line, the lower threshold,
+// node.
 bool Grower::better(const Offer& a, const Offer& b) {
   if (a.net != b.net) return a.net > b.net;
-  auto rest = [](const Offer& o) { return std::tuple(!o.owned, o.price, o.column, o.split.bin, o.node); };
+  auto rest = [](const Offer& o) { return std::tuple(!o.owned, o.price, o.column, !o.line, o.split.bin, o.node); };
   return rest(a) < rest(b);
 }
 
 // The same offer at two nodes.
 bool Grower::equal(const Offer& a, const Offer& b) {
-  auto all = [](const Offer& o) { return std::tuple(o.net, o.owned, o.price, o.column, o.split.bin); };
+  auto all = [](const Offer& o) { return std::tuple(o.net, o.owned, o.price, o.column, o.line, o.split.bin); };
   return all(a) == all(b);
 }
 
@@ -53,8 +68,8 @@ bool Grower::pays(const Offer& offer) const {
 }
 
 // Updates the offers of the open nodes and sorts them, best first; nodes without an offer come last.
-void Grower::rank(std::vector<Offer>& open) const {
-  for (auto& offer : open) offer = best_offer(offer.node);
+void Grower::rank(std::span<const Node> level, std::vector<Offer>& open) {
+  for (auto& offer : open) offer = best_offer(level[offer.node], offer.node);
   std::sort(open.begin(), open.end(), better);
 }
 
@@ -76,12 +91,21 @@ std::vector<Grower::Offer> Grower::take_equal(std::span<const Node> level, const
   return taken;
 }
 
-// Chooses the splits of one level. The node with the best offer is split first. A purchase changes prices, so all nodes
-// that are still open are then judged again, always from raw gains.
+// A purchase changes prices, so nodes that are still open may be searched again.
+void Grower::buy(const Offer& made, std::span<const Offer> open) {
+  ledger_.buy(made.column, made.split.gain);
+  if (!grows_trees()) return;
+  std::vector<size_t> still_open;
+  for (const Offer& offer : open) still_open.push_back(offer.node);
+  search_.bought(made.column, still_open);
+}
+
+// Chooses the splits of one level, and at the roots lines. The node with the best offer is split first. A purchase
+// changes prices, so all nodes that are still open are then judged again, always from raw gains.
 std::vector<Grower::Offer> Grower::choose(std::span<const Node> level) {
   std::vector<Offer> open(level.size()), chosen;
   for (size_t i = 0; i < open.size(); ++i) open[i].node = i;
-  rank(open);
+  rank(level, open);
   size_t next = 0;
   while (next < open.size() && pays(open[next])) {
     const Offer made = open[next++];
@@ -89,11 +113,8 @@ std::vector<Grower::Offer> Grower::choose(std::span<const Node> level) {
     if (made.owned) continue;
     open.erase(open.begin(), open.begin() + next);
     for (const Offer& other : take_equal(level, made, open)) chosen.push_back(other);
-    ledger_.buy(made.column, made.split.gain);
-    std::vector<size_t> still_open;
-    for (const Offer& offer : open) still_open.push_back(offer.node);
-    search_.bought(made.column, still_open);
-    rank(open);
+    buy(made, open);
+    rank(level, open);
     next = 0;
   }
   std::sort(chosen.begin(), chosen.end(), [](const Offer& a, const Offer& b) { return a.node < b.node; });
@@ -172,31 +193,54 @@ std::vector<Node> Grower::split(std::span<const Node> level, std::span<const Off
   return next;
 }
 
-void Grower::raise(std::vector<double>& root_gains, size_t roots) const {
-  for (size_t i = 0; i < roots; ++i)
+// Lines in place of trees: their roots become leaves.
+void Grower::take_lines(std::span<const Node> level, std::vector<Offer>& chosen, std::vector<GrownTree>& trees) {
+  std::erase_if(chosen, [&](const Offer& offer) {
+    if (!offer.line) return false;
+    const Node& root = level[offer.node];
+    Tree& tree = trees[root.output].tree;
+    tree.line[root.id] = narrow<std::int32_t>(offer.column);
+    tree.gain[root.id] = offer.split.gain;
+    return true;
+  });
+}
+
+void Grower::begin_trees() {
+  if (grows_trees()) {
+    search_.begin_trees();
+  } else {
+    engine_.begin_trees();
+  }
+  if (lines_) lines_->begin_trees();
+}
+
+void Grower::raise(std::vector<double>& root_gains, size_t roots) {
+  for (size_t i = 0; i < roots && lines_; ++i) lines_->raise(i, root_gains);
+  for (size_t i = 0; i < roots && grows_trees(); ++i)
     for (const Candidate& found : search_.candidates(i))
       root_gains[found.column] = std::max(root_gains[found.column], found.split.gain);
 }
 
 void Grower::look(std::vector<double>& root_gains) {
   std::vector<GrownTree> trees(engine_.outputs());
-  search_.begin_trees();
+  begin_trees();
   std::vector<Node> level = roots(trees);
-  search_.level(level, true, false, true);
+  if (grows_trees()) search_.level(level, true, false, true);
   raise(root_gains, level.size());
 }
 
 std::vector<GrownTree> Grower::grow(std::vector<double>* root_gains) {
   std::vector<GrownTree> trees(engine_.outputs());
-  search_.begin_trees();
+  begin_trees();
   std::vector<Node> level = roots(trees);
   for (int depth = 0; !level.empty(); ++depth) {
     std::vector<Offer> chosen;
     if (depth < params_.max_depth) {
       const bool everything = depth == 0 && root_gains;
-      search_.level(level, depth == 0, depth + 1 < params_.max_depth, everything);
+      if (grows_trees()) search_.level(level, depth == 0, depth + 1 < params_.max_depth, everything);
       if (everything) raise(*root_gains, level.size());
       chosen = choose(level);
+      take_lines(level, chosen, trees);
     }
     level = split(level, chosen, trees);
   }

@@ -1,10 +1,12 @@
 // Grows the trees of one iteration, one for each output: which nodes are split on which columns, in which order, and
-// what is bought for that. All trees grow together, level by level, and the best offer of any tree goes first, so that
-// the order of the classes does not matter.
+// what is bought for that. In place of a tree there may be a line. All trees grow together, level by level, and the
+// best offer of any tree goes first, so that the order of the classes does not matter.
 #pragma once
 
+#include <optional>
 #include <vector>
 
+#include "grow/lines.hpp"
 #include "grow/search.hpp"
 #include "price/ledger.hpp"
 #include "tree/tree.hpp"
@@ -24,7 +26,9 @@ class Grower {
         params_(params),
         ledger_(ledger),
         worth_(params, ledger, mu),
-        search_(engine, params, ledger, mu, from, context) {}
+        search_(engine, params, ledger, mu, from, context) {
+    if (params.base != Base::trees) lines_.emplace(engine, worth_, params.base == Base::lines);
+  }
 
   // Uses the gradients of the engine's last `derive`. `root_gains`, if given, is raised to the largest raw gain of
   // every column at any root.
@@ -43,7 +47,8 @@ class Grower {
     double net, price;
     size_t column, node;  // column kNone: no split is allowed
     bool owned;
-    ColumnSplit split;
+    ColumnSplit split;  // of a line only its gain
+    bool line = false;  // a line in place of the tree
   };
   // A split that was chosen.
   struct Choice {
@@ -51,16 +56,21 @@ class Grower {
     std::array<bool, kMostBins> no_rows{};  // levels that no row of the node has
   };
 
+  bool grows_trees() const { return params_.base != Base::lines; }
+  void begin_trees();
   std::vector<Node> roots(std::vector<GrownTree>& trees) const;
-  void raise(std::vector<double>& root_gains, size_t roots) const;
-  Offer best_offer(size_t node) const;
+  void raise(std::vector<double>& root_gains, size_t roots);
+  Offer best_offer(const Node& at, size_t node);
+  Offer best_split(size_t node) const;
   static bool better(const Offer& a, const Offer& b);
   static bool equal(const Offer& a, const Offer& b);
   static std::vector<Offer> take_equal(std::span<const Node> level, const Offer& made, std::vector<Offer>& open);
   bool pays(const Offer& offer) const;
-  void rank(std::vector<Offer>& open) const;
+  void rank(std::span<const Node> level, std::vector<Offer>& open);
+  void buy(const Offer& made, std::span<const Offer> open);
   std::vector<Offer> choose(std::span<const Node> level);
   Choice described(const Offer& offer);
+  static void take_lines(std::span<const Node> level, std::vector<Offer>& chosen, std::vector<GrownTree>& trees);
   std::vector<Node> split(std::span<const Node> level, std::span<const Offer> chosen, std::vector<GrownTree>& trees);
   void write(const Choice& choice, const Offer& offer, std::span<Node> children, size_t id, Tree& tree) const;
   double weight_of(const NodeSums& node) const;
@@ -70,6 +80,7 @@ class Grower {
   Ledger& ledger_;
   Worth worth_;
   Search search_;
+  std::optional<Lines> lines_;
 };
 
 }  // namespace frugal

@@ -20,17 +20,18 @@ struct Walk {
       }
       node = left + !model.goes_left(node, block.at(node, r));
     }
-    return model.value[node];
+    if (!model.is_line(node) || is_hidden[model.line_column(node)]) return model.value[node];  // the mean score is 0
+    return model.value[node] + model.slope[node] * model.score(model.scale(node), block.at(node, r));
   }
 };
 
-// The trees that split on each feature.
+// The trees that split on each feature, or have a line on it.
 std::vector<std::vector<size_t>> trees_of_features(const EnsembleView& model, size_t features, size_t trees) {
   std::vector<std::vector<size_t>> found(features);
   for (size_t t = 0; t < trees; ++t)
     for (size_t i = model.root(t); i < model.root(t + 1); ++i) {
-      if (model.is_leaf(i)) continue;
-      auto& list = found[model.column(i)];
+      if (model.is_leaf(i) && !model.is_line(i)) continue;
+      auto& list = found[model.is_line(i) ? model.line_column(i) : model.column(i)];
       if (list.empty() || list.back() != t) list.push_back(t);
     }
   return found;

@@ -16,11 +16,43 @@ void fail(const std::string& what) {
 
 }  // namespace
 
+double EnsembleView::score(size_t scale, double v) const {
+  if (std::isnan(v)) return 0.0;
+  const size_t begin = index(scale_begin[scale]), size = index(scale_begin[scale + 1]) - begin;
+  const auto cuts = scale_cuts.subspan(begin, size);
+  return scale_scores[begin + scale + index(std::lower_bound(cuts.begin(), cuts.end(), v) - cuts.begin())];
+}
+
 void EnsembleView::check(size_t features) const {
   const size_t nodes = feature.size();
   if (left.size() != nodes || missing_left.size() != nodes || threshold.size() != nodes || value.size() != nodes ||
-      level_set.size() != nodes)
+      level_set.size() != nodes || line.size() != nodes || slope.size() != nodes)
     fail("its node arrays differ in length");
+  check_trees(features);
+  check_lines(features);
+}
+
+void EnsembleView::check_lines(size_t features) const {
+  const size_t scales = scale_feature.size();
+  if (scale_begin.size() != scales + 1 || scale_begin[0] != 0 ||
+      scale_begin.back() != narrow<std::int64_t>(scale_cuts.size()) ||
+      scale_scores.size() != scale_cuts.size() + scales)
+    fail("the arrays of its scales differ in length");
+  for (size_t s = 0; s < scales; ++s) {
+    if (scale_begin[s + 1] < scale_begin[s]) fail("the thresholds of a scale are not in order");
+    if (scale_feature[s] < 0 || index(scale_feature[s]) >= features)
+      fail("a line is drawn on a feature that does not exist");
+  }
+  for (size_t t = 0; t < trees(); ++t)
+    for (size_t i = root(t); i < root(t + 1); ++i) {
+      if (!is_line(i)) continue;
+      if (root(t + 1) - root(t) != 1) fail("a tree has a line and splits");
+      if (scale(i) >= scales) fail("a line is drawn on a scale that does not exist");
+    }
+}
+
+void EnsembleView::check_trees(size_t features) const {
+  const size_t nodes = feature.size();
   if (start.empty() || tree_begin.empty() || tree_begin[0] != 0) fail("it has no start value or no list of trees");
   if (trees() % outputs() != 0) fail("its number of trees is not a multiple of its outputs");
   const auto all = narrow<std::int64_t>(nodes);
@@ -42,13 +74,17 @@ void EnsembleView::check(size_t features) const {
 
 UsedColumns::UsedColumns(const EnsembleView& m, size_t first, size_t last)
     : base(m.root(first)), place(m.root(last) - base) {
+  auto column_of = [&](size_t node) {
+    return m.is_line(node) ? m.line_column(node) : m.is_leaf(node) ? kNone : m.column(node);
+  };
   for (size_t i = 0; i < place.size(); ++i)
-    if (!m.is_leaf(base + i)) columns.push_back(m.column(base + i));
+    if (const size_t column = column_of(base + i); column != kNone) columns.push_back(column);
   std::sort(columns.begin(), columns.end());
   columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
   for (size_t i = 0; i < place.size(); ++i) {
-    if (m.is_leaf(base + i)) continue;
-    auto at = std::lower_bound(columns.begin(), columns.end(), m.column(base + i));
+    const size_t column = column_of(base + i);
+    if (column == kNone) continue;
+    auto at = std::lower_bound(columns.begin(), columns.end(), column);
     place[i] = narrow<std::uint32_t>(at - columns.begin());
   }
 }
@@ -113,6 +149,28 @@ void walk(const PackedTree& tree, const double* values, size_t rows, std::uint32
     }
 }
 
+// The scores of a block of rows, computed when a line first needs them.
+class BlockScores {
+ public:
+  explicit BlockScores(const EnsembleView& model)
+      : model_(model), scores_(model.scale_feature.size() * Block::kRows), known_(model.scale_feature.size()) {}
+
+  void begin() { std::fill(known_.begin(), known_.end(), 0); }
+  const double* of(size_t node, const Block& block, size_t rows) {
+    const size_t scale = model_.scale(node);
+    double* out = scores_.data() + scale * Block::kRows;
+    if (!known_[scale])
+      for (size_t r = 0; r < rows; ++r) out[r] = model_.score(scale, block.at(node, r));
+    known_[scale] = 1;
+    return out;
+  }
+
+ private:
+  const EnsembleView& model_;
+  std::vector<double> scores_;
+  std::vector<std::uint8_t> known_;  // by scale
+};
+
 }  // namespace
 
 void add_trees(const EnsembleView& m, const Source& X, size_t first, size_t last, double* raw, Context& context) {
@@ -121,15 +179,22 @@ void add_trees(const EnsembleView& m, const Source& X, size_t first, size_t last
   std::vector<PackedTree> trees;
   for (size_t t = first; t < last; ++t) trees.push_back(packed(m, used, t));
   std::vector<Block> blocks(context.threads(), Block(used));
+  std::vector<BlockScores> scores(context.threads(), BlockScores(m));
   const double work = 10.0 * real((last - first) * n);
   context.parallel_for((n + Block::kRows - 1) / Block::kRows, work, [&](size_t number, size_t thread) {
     const size_t begin = number * Block::kRows, rows = std::min(n - begin, Block::kRows);
     Block& block = blocks[thread];
     block.read(X, begin, begin + rows);
+    scores[thread].begin();
     std::uint32_t node[Block::kRows];
     for (size_t t = first; t < last; ++t) {
       const size_t root = m.root(t);
       double* out = raw + (t % m.outputs()) * n + begin;
+      if (m.is_line(root)) {
+        const double* score = scores[thread].of(root, block, rows);
+        for (size_t r = 0; r < rows; ++r) out[r] += m.value[root] + m.slope[root] * score[r];
+        continue;
+      }
       if (!trees[t - first].steps.empty()) {
         walk(trees[t - first], block.values(), rows, node);
       } else {
@@ -186,8 +251,10 @@ namespace {
 std::vector<size_t> places_of(const EnsembleView& m, std::span<const Purchase> purchases, size_t columns, size_t last) {
   std::vector<size_t> place(columns, kNone);
   for (size_t i = 0; i < purchases.size(); ++i) place[purchases[i].feature] = i;
-  for (size_t i = 0; i < m.root(last); ++i)
+  for (size_t i = 0; i < m.root(last); ++i) {
     if (!m.is_leaf(i) && place[m.column(i)] == kNone) fail("it uses a feature it did not buy");
+    if (m.is_line(i) && place[m.line_column(i)] == kNone) fail("it uses a feature it did not buy");
+  }
   return place;
 }
 
@@ -213,6 +280,11 @@ PathPrices path_prices(const EnsembleView& m, const Source& X, std::span<const P
         const size_t root = m.root(t);
         size_t node = root;
         bool more = false;
+        if (m.is_line(root)) {
+          const size_t purchase = place[m.line_column(root)];
+          more = !fetched[purchase];
+          fetched[purchase] = true;
+        }
         while (!m.is_leaf(node)) {
           const size_t purchase = place[m.column(node)];
           more = more || !fetched[purchase];

@@ -20,9 +20,22 @@ struct EnsembleView {
   std::span<const double> threshold, value;
   std::span<const std::int32_t> level_set;
   std::span<const std::uint8_t> sets;
+  std::span<const std::int32_t> line;  // of each node: the number of a scale, or -1
+  std::span<const double> slope;
+  // Scales: a column's thresholds and the score of each of its bins, one more than thresholds. The thresholds of scale
+  // s begin at scale_begin[s], its scores at scale_begin[s] + s.
+  std::span<const std::int32_t> scale_feature;
+  std::span<const std::int64_t> scale_begin;
+  std::span<const double> scale_cuts, scale_scores;
 
   size_t outputs() const { return start.size(); }
   size_t trees() const { return tree_begin.size() - 1; }
+
+  bool is_line(size_t node) const { return line[node] >= 0; }
+  size_t scale(size_t node) const { return index(line[node]); }
+  size_t line_column(size_t node) const { return index(scale_feature[scale(node)]); }
+  // The score of a value; that of a missing one is 0.
+  double score(size_t scale, double v) const;
 
   size_t root(size_t tree) const { return index(tree_begin[tree]); }  // root(trees()): the number of all nodes
   bool is_leaf(size_t node) const { return feature[node] < 0; }
@@ -42,9 +55,14 @@ struct EnsembleView {
   // Throws if the arrays do not describe trees over `features` columns, so that a damaged or hostile file can't make a
   // prediction read outside of them.
   void check(size_t features) const;
+
+ private:
+  void check_trees(size_t features) const;
+  void check_lines(size_t features) const;
 };
 
-// The columns that trees [first, last) split on, and for each of their nodes the place of its column among these.
+// The columns that trees [first, last) split on or have lines on, and for each of their nodes the place of its column
+// among these.
 struct UsedColumns {
   size_t base;                       // the first node
   std::vector<size_t> columns;       // ascending
@@ -61,7 +79,7 @@ class Block {
   explicit Block(const UsedColumns& used) : used_(used), values_(used.columns.size() * kRows) {}
   // Throws if a value is infinite.
   void read(const Source& X, size_t begin, size_t end);
-  // The value of row `begin + r` in the column that `node` splits on.
+  // The value of row `begin + r` in the column that `node` splits on, or whose line it is.
   double at(size_t node, size_t r) const { return values_[used_.place[node - used_.base] * kRows + r]; }
   const double* values() const { return values_.data(); }
 

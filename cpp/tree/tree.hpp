@@ -21,7 +21,10 @@ struct Tree {
   std::vector<double> weight;           // total weight of the training rows
   std::vector<std::int32_t> level_set;  // number of the set of bins that go left; -1: a threshold decides
   std::vector<std::uint8_t> sets;       // kSetBytes each
-  std::vector<Bin> bin;                 // the last bin that goes left; not kept in the ensemble
+  // A tree without splits may be a line: a row adds value + slope * the score of its value in a column.
+  std::vector<std::int32_t> line;  // the column; -1: no line
+  std::vector<double> slope;       // includes the learning rate
+  std::vector<Bin> bin;            // the last bin that goes left; not kept in the ensemble
 
   size_t nodes() const { return feature.size(); }
   // Adds the set of the bins for which goes_left(bin) is true; returns its number.
@@ -34,6 +37,7 @@ struct Tree {
     return narrow<std::int32_t>(begin / kSetBytes);
   }
   bool is_leaf(size_t node) const { return feature[node] < 0; }
+  bool is_line() const { return line[0] >= 0; }
   size_t column(size_t node) const { return index(feature[node]); }
   size_t left_child(size_t node) const { return index(left[node]); }
   bool by_levels(size_t node) const { return level_set[node] >= 0; }
@@ -47,6 +51,8 @@ struct Tree {
     gain.push_back(0.0);
     weight.push_back(node_weight);
     level_set.push_back(-1);
+    line.push_back(-1);
+    slope.push_back(0.0);
     bin.push_back(0);
     return nodes() - 1;
   }
@@ -68,6 +74,8 @@ struct Ensemble {
     append(nodes.value, tree.value);
     append(nodes.gain, tree.gain);
     append(nodes.weight, tree.weight);
+    append(nodes.line, tree.line);
+    append(nodes.slope, tree.slope);
     const auto known = narrow<std::int32_t>(nodes.sets.size() / kSetBytes);
     for (std::int32_t set : tree.level_set) nodes.level_set.push_back(set < 0 ? -1 : set + known);
     append(nodes.sets, tree.sets);

@@ -58,7 +58,8 @@ CpuEngine::CpuEngine(const Sample& train, const Sample* validation, Loss& loss, 
       offered_(train.X),
       singles_(train.X),
       single_search_(facts_, weights_, min_weight_),
-      sparse_search_(train.X, facts_, weights_, min_weight_) {
+      sparse_search_(train.X, facts_, weights_, min_weight_),
+      lines_(train.X, weights_) {
   search_.reserve(kPools);
   for (size_t pool = 0; pool < kPools; ++pool) search_.emplace_back(facts_, weights_, min_weight_);
   search_[number_of(Pool::all)].use(train.X.lanes());
@@ -244,6 +245,12 @@ std::vector<double> CpuEngine::leaf_quantiles(size_t output, double level) {
 void CpuEngine::add_tree(size_t output, const Tree& tree, std::span<const double> leaf_values) {
   add_leaf_values(leaves_[output], partition_, leaf_values, predictions_.raw(output), context_);
   predictions_.add_to_validation(output, tree);
+}
+
+void CpuEngine::add_line(size_t output, size_t column, double value, double slope) {
+  lines_.add(column, value, slope, train_.X, predictions_.raw(output), context_);
+  if (const Sample* rows = predictions_.validation())
+    lines_.add(column, value, slope, rows->X, predictions_.validation_raw(output), context_);
 }
 
 }  // namespace frugal

@@ -6,6 +6,7 @@
 
 #include "engine/cpu/columns.hpp"
 #include "engine/cpu/group_search.hpp"
+#include "engine/cpu/lines.hpp"
 #include "engine/cpu/predictions.hpp"
 #include "engine/cpu/sampling.hpp"
 #include "engine/cpu/sparse_search.hpp"
@@ -66,6 +67,21 @@ class CpuEngine final : public Engine {
   std::vector<double> leaf_quantiles(size_t output, double level) override;
   void add_tree(size_t output, const Tree& tree, std::span<const double> leaf_values) override;
 
+  std::vector<ScoreSums> score_sums(std::span<const size_t> columns) override { return lines_.sums(columns, context_); }
+  std::vector<Int128> score_gradients(size_t output, std::span<const size_t> columns) override {
+    return lines_.gradients(columns, predictions_.gradients()[output], context_);
+  }
+  LineSums line_sums(size_t output, size_t column) override {
+    return lines_.line(column, predictions_.derived(output), context_);
+  }
+  double line_quantile(size_t output, size_t column, double intercept, double level) override {
+    return lines_.quantile(column, train_.target, predictions_.raw(output), intercept, level, context_);
+  }
+  std::vector<double> curvatures(size_t output, std::span<const size_t> columns) override {
+    return lines_.curvatures(columns, predictions_.derived(output), context_);
+  }
+  void add_line(size_t output, size_t column, double value, double slope) override;
+
  private:
   void begin_screening();
   void add_up_level(std::span<const std::uint8_t> open, bool squares);
@@ -89,6 +105,7 @@ class CpuEngine final : public Engine {
   std::vector<GroupSearch> search_;  // by pool
   GroupSearch single_search_;
   SparseSearch sparse_search_;
+  ScoredColumns lines_;
   std::unique_ptr<RowSample> sample_;
   bool screening_ = false;  // the trees of this iteration are screened by the sample
 };

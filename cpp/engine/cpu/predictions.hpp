@@ -39,6 +39,8 @@ class Predictions {
   // The derivatives of an output at the raw predictions of the last `derive`.
   const Derivatives& derived(size_t output);
   double* raw(size_t output) { return raw_.data() + output * train_.rows(); }
+  const Sample* validation() const { return validation_; }
+  double* validation_raw(size_t output) { return validation_raw_.data() + output * validation_->target.rows(); }
   // Adds a tree to the predictions of validation rows.
   void add_to_validation(size_t output, const Tree& tree);
 

@@ -57,6 +57,8 @@ class GBFSBase(NotebookMixin, PredictingMixin, Selector, BaseEstimator):  # type
     learning_rate: float
     max_iter: int
     max_depth: int | None
+    base: str
+    line_scale: str
     min_samples_leaf: float
     l2_regularization: float
     max_bins: int
@@ -69,6 +71,7 @@ class GBFSBase(NotebookMixin, PredictingMixin, Selector, BaseEstimator):  # type
     screening: str
     new_features: float | str
     n_features_to_select: int | None
+    fewer: bool
     refit: bool | str
     average: int
     early_stopping: bool

@@ -188,7 +188,18 @@ def _check_trees(trees: Ensemble, n_features: int) -> None:
     require((trees.threshold[split] > -np.inf).all(), "a split has no threshold")
     require(np.isfinite(trees.start).all() and np.isfinite(trees.value).all(), "a value of a leaf is not finite")
     require(np.isfinite(trees.gain).all(), "the gain of a split is not finite")
+    _check_lines(trees)
     require((np.isfinite(trees.weight) & (trees.weight >= 0)).all(), "the weight of a node is negative or not finite")
+
+
+def _check_lines(trees: Ensemble) -> None:
+    """Slopes and scales are finite, and the thresholds of a scale ascend."""
+    scales = trees.scales
+    require((trees.line >= -1).all(), "a line is drawn on a scale that does not exist")
+    require(np.isfinite(trees.slope).all() and (trees.slope[trees.line < 0] == 0).all(), "a slope is not one of a line")
+    require(np.isfinite(scales.scores).all() and np.isfinite(scales.cuts).all(), "a scale is not finite")
+    for s in range(len(scales)):
+        require((np.diff(scales.cuts_of(s)) > 0).all(), "the thresholds of a scale do not ascend")
 
 
 def _check_splits_by_levels(model: Model) -> None:
@@ -203,6 +214,7 @@ def _check_splits_by_levels(model: Model) -> None:
         (by_levels <= has_levels[trees.feature[split]]).all(), "it splits a feature by levels that it does not have"
     )
     require((by_levels >= has_levels[trees.feature[split]]).all(), "it splits a feature with levels by a threshold")
+    require(not has_levels[trees.scales.feature].any(), "it has a line on a feature with levels")
 
 
 def _check_purchases(bought: Purchases, n_features: int, iterations: int) -> None:
@@ -225,9 +237,10 @@ def _check_use(model: Model) -> None:
     since = np.full(len(model.prices), np.iinfo(np.int64).max)
     since[bought.feature] = bought.iteration
     tree = np.repeat(np.arange(len(trees.tree_begin) - 1), np.diff(trees.tree_begin))
-    split = trees.feature >= 0
-    iteration = tree[split] // trees.n_outputs + 1
-    require((since[trees.feature[split]] <= iteration).all(), "it uses a feature it did not buy")
+    used = trees.used_feature
+    uses = used >= 0
+    iteration = tree[uses] // trees.n_outputs + 1
+    require((since[used[uses]] <= iteration).all(), "it uses a feature it did not buy")
 
 
 def _check_curve(curve: Curve, bought: Purchases, iterations: int) -> None:

@@ -13,11 +13,13 @@ from frugalboost.files import format as model_file
 from frugalboost.files.checks import check_levels, check_model, require
 from frugalboost.tables import Levels
 from frugalboost.training.binning import Thresholds
-from frugalboost.training.ensemble import Ensemble
+from frugalboost.training.ensemble import ARRAYS, Ensemble
 from frugalboost.training.model import Curve, Draw, Model, Purchases
+from frugalboost.training.scales import Scales
 
 # The records that a model is made of, and the arrays in them that are not float64.
-_PARTS: dict[str, type] = {"ensemble": Ensemble, "purchases": Purchases, "curve": Curve}
+_PARTS: dict[str, type] = {"purchases": Purchases, "curve": Curve}
+_OF_LINES = ("line", "slope")
 _TYPES = {
     "tree_begin": np.int64,
     "feature": np.int32,
@@ -25,6 +27,8 @@ _TYPES = {
     "missing_left": np.uint8,
     "level_set": np.int32,
     "sets": np.uint8,
+    "line": np.int32,
+    "begin": np.int64,
     "iteration": np.int32,
     "n_features": np.int32,
 }
@@ -36,8 +40,15 @@ def write(path: str, description: dict[str, Any], model: Model, thresholds: Thre
     for part in _PARTS:
         record = getattr(model, part)
         arrays.update({f"{part}.{f.name}": getattr(record, f.name) for f in fields(record)})
+    trees = model.ensemble
+    without = () if len(trees.scales) else _OF_LINES  # earlier versions can read a model without lines
+    arrays.update({f"ensemble.{name}": getattr(trees, name) for name in ARRAYS if name not in without})
+    if len(trees.scales):
+        arrays.update({f"scales.{f.name}": getattr(trees.scales, f.name) for f in fields(trees.scales)})
     if thresholds is not None:
         arrays.update({f"thresholds.{name}": getattr(thresholds, name) for name in ("cuts", "offsets")})
+        if thresholds.scores is not None:
+            arrays["thresholds.scores"] = thresholds.scores
         if model.draw is not None:
             arrays["draw.gains"] = model.draw.gains
     model_file.write(path, description, arrays)
@@ -73,6 +84,7 @@ def model_from(description: dict[str, Any], arrays: model_file.Arrays) -> Model:
     _before_categories(arrays)
     parts = {part: cls(**_fields_of(part, cls, arrays)) for part, cls in _PARTS.items()}
     model = Model(
+        ensemble=_ensemble_from(arrays),
         **parts,
         prices=_typed(arrays, "prices", np.float64),
         impurity=float(description["impurity"]),
@@ -88,6 +100,18 @@ def model_from(description: dict[str, Any], arrays: model_file.Arrays) -> Model:
 
 def _fields_of(part: str, cls: type, arrays: model_file.Arrays) -> dict[str, NDArray[Any]]:
     return {f.name: _typed(arrays, f"{part}.{f.name}", _TYPES.get(f.name, np.float64)) for f in fields(cls)}
+
+
+def _ensemble_from(arrays: model_file.Arrays) -> Ensemble:
+    scales = Scales.none()
+    if "scales.feature" in arrays:
+        scales = Scales(**_fields_of("scales", Scales, arrays))
+        require(len(scales) > 0, "it has scales without a feature")
+    else:
+        nodes = len(_typed(arrays, "ensemble.feature", np.int32))
+        arrays["ensemble.line"], arrays["ensemble.slope"] = np.full(nodes, -1, dtype=np.int32), np.zeros(nodes)
+    own = {name: _typed(arrays, f"ensemble.{name}", _TYPES.get(name, np.float64)) for name in ARRAYS}
+    return Ensemble(**own, scales=scales)
 
 
 def _before_categories(arrays: model_file.Arrays) -> None:
@@ -121,7 +145,11 @@ def thresholds_from(arrays: model_file.Arrays, model: Model) -> Thresholds | Non
     require(np.isfinite(cuts).all() and (cuts[1:] > cuts[:-1])[inside].all(), "its thresholds do not ascend")
     for c, levels in model.levels.items():
         require(np.array_equal(levels.cuts, cuts[offsets[c] : offsets[c + 1]]), "its bins do not fit its levels")
-    return Thresholds(cuts, offsets, model.levels)
+    scores = None
+    if "thresholds.scores" in arrays:
+        scores = _typed(arrays, "thresholds.scores", np.int16)
+        require(len(scores) == len(cuts) + len(model.prices), "its bins have scores of another number")
+    return Thresholds(cuts, offsets, model.levels, scores)
 
 
 def _typed(arrays: model_file.Arrays, name: str, dtype: Any) -> NDArray[Any]:

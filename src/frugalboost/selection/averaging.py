@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -13,8 +13,9 @@ from frugalboost._support.parallel import Check, call_both, run_parallel
 from frugalboost.losses import has_values
 from frugalboost.selection.folds import stratified_folds
 from frugalboost.training.boosting import Observer, boost
-from frugalboost.training.ensemble import SET_BYTES, Ensemble
+from frugalboost.training.ensemble import ARRAYS, SET_BYTES, Ensemble, renumbered
 from frugalboost.training.model import Curve, Model, Purchases
+from frugalboost.training.scales import Scales
 from frugalboost.training.task import FitTask
 
 Places = NDArray[np.int64]
@@ -80,7 +81,8 @@ def _mean(models: Sequence[Model], task: FitTask, threads: int) -> Model:
 def _interleaved(models: Sequence[Model]) -> Ensemble:
     outputs = models[0].ensemble.n_outputs
     order = sorted((i, m) for m, model in enumerate(models) for i in range(model.best_iteration))
-    of_nodes = [f.name for f in fields(Ensemble) if f.name not in ("start", "tree_begin", "sets")]
+    of_nodes = [name for name in ARRAYS if name not in ("start", "tree_begin", "sets")]
+    scales, numbers = Scales.joined([model.ensemble.scales for model in models])
     known = np.cumsum([0, *(len(model.ensemble.sets) // SET_BYTES for model in models)])
     pieces: dict[str, list[NDArray[np.generic]]] = {name: [] for name in of_nodes}
     begin = [0]
@@ -92,20 +94,23 @@ def _interleaved(models: Sequence[Model]) -> Ensemble:
                 parts.append(getattr(trees, name)[nodes])
             sets = trees.level_set[nodes]
             pieces["level_set"][-1] = np.where(sets < 0, -1, sets + known[m]).astype(np.int32)
+            pieces["line"][-1] = renumbered(trees.line[nodes], numbers[m])
             begin.append(begin[-1] + int(nodes.stop - nodes.start))
     first = models[0].ensemble
     arrays = {name: np.concatenate([getattr(first, name)[:0], *parts]) for name, parts in pieces.items()}
-    arrays["value"] = arrays["value"] / len(models)
+    for name in ("value", "slope"):
+        arrays[name] = arrays[name] / len(models)
     arrays["sets"] = np.concatenate([model.ensemble.sets for model in models])
-    return Ensemble(start=first.start, tree_begin=np.array(begin, dtype=np.int64), **arrays)
+    return Ensemble(start=first.start, tree_begin=np.array(begin, dtype=np.int64), scales=scales, **arrays)
 
 
 def _purchases(trees: Ensemble) -> Purchases:
     """Features in the order in which the trees first use them; those of several classes side by side."""
-    place = np.flatnonzero(trees.feature >= 0)
+    used = trees.used_feature
+    place = np.flatnonzero(used >= 0)
     tree = np.searchsorted(trees.tree_begin, place, side="right") - 1
     iteration = (tree // trees.n_outputs + 1).astype(np.int32)
-    feature, gain = trees.feature[place], trees.gain[place]
+    feature, gain = used[place], trees.gain[place]
     order = np.lexsort((feature, -gain, place - trees.tree_begin[tree], iteration))
     first = np.sort(np.unique(feature[order], return_index=True)[1])
     chosen = order[first]

@@ -98,8 +98,8 @@ def _fit_free(task: FitTask, columns: Columns, observer: Observer | None, thread
         model = boost(narrow, None, observer, threads)
     return replace(
         model,
-        ensemble=replace(model.ensemble, feature=_to_table_columns(model.ensemble.feature, columns)),
-        purchases=replace(model.purchases, feature=_to_table_columns(model.purchases.feature, columns)),
+        ensemble=model.ensemble.with_columns(columns),
+        purchases=replace(model.purchases, feature=columns[model.purchases.feature].astype(np.int32)),
     )
 
 
@@ -140,7 +140,3 @@ def _constant(task: FitTask, bought: Model, observer: Observer | None, threads: 
     nothing = resolve(np.full(len(task.costs.start), np.inf), len(task.costs.start), None)
     model = boost(replace(task, costs=nothing), None, observer, threads)
     return replace(model, prices=task.costs.start, mu_max=bought.mu_max, impurity=bought.impurity)
-
-
-def _to_table_columns(feature: NDArray[np.int32], columns: Columns) -> NDArray[np.int32]:
-    return np.where(feature >= 0, columns[feature], -1).astype(np.int32)

@@ -23,12 +23,13 @@ class Thresholds:
     """The upper limits of the bins of all columns; columns follow one another in ``cuts``.
 
     A value is in the first bin whose cut is not below it. Missing values have a bin of their own. For a categorical
-    column, ``levels`` has the bin of each level.
+    column, ``levels`` has the bin of each level. ``scores``: of all bins, for lines.
     """
 
     cuts: Floats
     offsets: NDArray[np.int64]
     levels: Mapping[int, Levels] = field(default_factory=dict)
+    scores: NDArray[np.int16] | None = None  # None: no lines were wanted yet
 
     @classmethod
     def find(

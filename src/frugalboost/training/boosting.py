@@ -129,7 +129,7 @@ def _beginning(start: Floats) -> _core.Progress:
 
 
 def _joined(previous: Model | None, grown: _core.Boosted, task: FitTask) -> Model:
-    trees = Ensemble.from_core(grown)
+    trees = Ensemble.from_core(grown, task.binned)
     curve: dict[str, Any] = {
         "train_loss": np.asarray(grown.train_loss),
         "validation_loss": np.asarray(grown.validation_loss),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from frugalboost import _core
 from frugalboost.losses import BuiltIn, Loss
 from frugalboost.tables.sample import Sample
+from frugalboost.training.scales import Scales
 
 Floats = NDArray[np.float64]
 SET_BYTES = 32  # a set of bins
@@ -20,7 +22,8 @@ SET_BYTES = 32  # a set of bins
 class Ensemble:
     """All trees in parallel arrays, nodes of a tree breadth first.
 
-    Tree ``t`` owns the nodes ``tree_begin[t]`` to ``tree_begin[t + 1]`` and belongs to output ``t % n_outputs``.
+    Tree ``t`` owns the nodes ``tree_begin[t]`` to ``tree_begin[t + 1]`` and belongs to output ``t % n_outputs``. A tree
+    of one node may be a line, which adds ``value + slope * score``.
     """
 
     start: Floats  # raw prediction before the first tree, one per output
@@ -34,11 +37,40 @@ class Ensemble:
     weight: Floats  # total weight of the training rows
     level_set: NDArray[np.int32]  # the set of bins that go left; -1: split by threshold
     sets: NDArray[np.uint8]  # SET_BYTES each: bit b % 8 of byte b // 8 is set where bin b goes left
+    line: NDArray[np.int32]  # the scale that a line is drawn on; -1: no line
+    slope: Floats  # of the line, learning rate included
+    scales: Scales
 
     @classmethod
-    def from_core(cls, grown: _core.Boosted) -> Ensemble:
-        """Take over the trees of one call of the core."""
-        return cls(**{f.name: np.asarray(getattr(grown, f.name)) for f in fields(cls)})
+    def from_core(cls, grown: _core.Boosted, binned: _core.BinnedMatrix) -> Ensemble:
+        """Take over the trees of one call of the core, and the scales of their lines."""
+        arrays = {name: np.asarray(getattr(grown, name)) for name in ARRAYS}
+        columns = np.unique(arrays["line"][arrays["line"] >= 0])
+        numbers = np.searchsorted(columns, arrays["line"])
+        arrays["line"] = np.where(arrays["line"] >= 0, numbers, -1).astype(np.int32)
+        return cls(**arrays, scales=Scales.of_columns(binned, columns))
+
+    @classmethod
+    def of_lines(cls, start: Floats, slopes: Floats, gains: Floats, weight: float, scales: Scales) -> Ensemble:
+        """One line for each scale and output; ``slopes`` by output and scale."""
+        outputs, nodes = len(start), slopes.size
+        none = np.full(nodes, -1, dtype=np.int32)
+        return cls(
+            start=start,
+            tree_begin=np.arange(nodes + 1, dtype=np.int64),
+            feature=none,
+            left=none,
+            missing_left=np.zeros(nodes, dtype=np.uint8),
+            threshold=np.full(nodes, np.inf),
+            value=np.zeros(nodes),
+            gain=np.repeat(gains / outputs, outputs),
+            weight=np.full(nodes, weight),
+            level_set=none,
+            sets=np.zeros(0, dtype=np.uint8),
+            line=np.repeat(np.arange(len(scales), dtype=np.int32), outputs),
+            slope=np.ascontiguousarray(slopes.T).ravel(),
+            scales=scales,
+        )
 
     @property
     def n_outputs(self) -> int:
@@ -52,13 +84,31 @@ class Ensemble:
 
     def followed_by(self, later: Ensemble) -> Ensemble:
         """Return an ensemble of these trees and then the later ones."""
-        arrays = {f.name: np.concatenate([getattr(self, f.name), getattr(later, f.name)]) for f in fields(self)}
+        arrays: dict[str, Any] = {
+            name: np.concatenate([getattr(self, name), getattr(later, name)]) for name in ARRAYS
+        }
+        arrays["scales"], numbers = Scales.joined([self.scales, later.scales])
+        arrays["line"] = np.concatenate([renumbered(self.line, numbers[0]), renumbered(later.line, numbers[1])])
         known = len(self.sets) // SET_BYTES
         moved = np.where(later.level_set < 0, -1, later.level_set + known).astype(np.int32)
         arrays["level_set"] = np.concatenate([self.level_set, moved])
         arrays["start"] = self.start
         arrays["tree_begin"] = np.concatenate([self.tree_begin, later.tree_begin[1:] + self.tree_begin[-1]])
         return Ensemble(**arrays)
+
+    @property
+    def used_feature(self) -> NDArray[np.int32]:
+        """For each node the feature that it splits on, or whose line it is; -1: neither."""
+        if not len(self.scales):
+            return self.feature
+        used: NDArray[np.int32] = np.where(self.line >= 0, self.scales.feature[self.line], self.feature)
+        return used
+
+    def with_columns(self, columns: NDArray[np.integer]) -> Ensemble:
+        """The same with other numbers of features: feature ``i`` becomes ``columns[i]``."""
+        feature = np.where(self.feature >= 0, columns[self.feature], -1).astype(np.int32)
+        scales = replace(self.scales, feature=columns[self.scales.feature].astype(np.int32))
+        return replace(self, feature=feature, scales=scales)
 
     def check(self, n_features: int) -> None:
         """Raise ValueError where the arrays do not describe trees over this number of features."""
@@ -122,9 +172,9 @@ class Ensemble:
         return np.array(curve)
 
     def feature_gains(self, n_features: int, iterations: int) -> Floats:
-        """Sum of the raw gains of every feature's splits."""
+        """Sum of the raw gains of every feature's splits and lines."""
         nodes = slice(0, self.tree_begin[iterations * self.n_outputs])
-        feature, gain = self.feature[nodes], self.gain[nodes]
+        feature, gain = self.used_feature[nodes], self.gain[nodes]
         split = np.flatnonzero(feature >= 0)
         split = split[np.argsort(gain[split], kind="stable")]  # rounding must not depend on the order of classes
         gains: Floats = np.bincount(feature[split], weights=gain[split], minlength=n_features).astype(np.float64)
@@ -154,7 +204,21 @@ class Ensemble:
             self.value,
             self.level_set,
             self.sets,
+            self.line,
+            self.slope,
+            self.scales.feature,
+            self.scales.begin,
+            self.scales.cuts,
+            self.scales.scores,
         )
+
+
+ARRAYS = tuple(f.name for f in fields(Ensemble) if f.name != "scales")
+
+
+def renumbered(line: NDArray[np.int32], numbers: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Numbers of scales, where scale ``i`` is now called ``numbers[i]``."""
+    return np.where(line >= 0, numbers[line] if len(numbers) else -1, -1).astype(np.int32)
 
 
 def _for_core(loss: BuiltIn | Loss) -> tuple[str | Loss, float]:

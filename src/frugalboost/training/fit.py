@@ -40,7 +40,7 @@ def prepare(task: FitTask, threads: int, warm: WarmStart | None = None) -> FitTa
         found = partial(Thresholds.find, levels=known, part=task.part)
         thresholds = found(train.table, train.weights, task.params.max_bins, threads)
     binned = partial(thresholds.bin, threads=threads, folder=task.params.bins_folder, part=task.part)
-    return replace(
+    task = replace(
         task,
         train=train,
         validation=validation,
@@ -50,6 +50,23 @@ def prepare(task: FitTask, threads: int, warm: WarmStart | None = None) -> FitTa
         levels=thresholds.levels,
         same_bins=same_bins,
     )
+    return with_scores(task, threads) if task.params.base in ("lines", "both") else task
+
+
+def with_scores(task: FitTask, threads: int) -> FitTask:
+    """A prepared task whose bins have scores, on which lines are drawn."""
+    binned, thresholds = task.binned, task.thresholds
+    assert thresholds is not None
+    if len(binned.scores):
+        return task
+    if thresholds.scores is None:
+        scale = getattr(_core.LineScale, task.params.line_scale)
+        binned.score_bins(task.train.weights, scale, threads, task.part)
+        thresholds = replace(thresholds, scores=np.asarray(binned.scores))
+    for rows in (task.bins, task.validation_bins):
+        if rows is not None:
+            rows.scores = thresholds.scores
+    return replace(task, thresholds=thresholds)
 
 
 def fit(task: FitTask, threads: int, warm: WarmStart | None = None, verbose: bool = False) -> tuple[Model, WarmStart]:

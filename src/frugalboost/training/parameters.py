@@ -169,6 +169,29 @@ PARAMETERS = (
         to_core=_same,
     ),
     Parameter(
+        "base",
+        "str",
+        '"auto"',
+        '{"auto", "trees", "lines", "both"}',
+        [StrOptions({"auto", "trees", "lines", "both"})],
+        """What an iteration adds. "trees": a tree, as in the paper. "lines": a straight line in one feature, which is the
+        better choice where columns outnumber rows. "both": whichever gains more, the first split of a tree or a line.
+        "auto": trees; but ``n_features_to_select`` lets held-out rows choose between all of them. See
+        docs/lines.md.""",
+        kept="str",
+        to_core=_member(_core.Base, auto="trees"),
+    ),
+    Parameter(
+        "line_scale",
+        "str",
+        '"ranks"',
+        '{"ranks", "values"}',
+        [StrOptions({"ranks", "values"})],
+        """What lines are drawn on: normal scores of the ranks of a column, which no rescaling of it changes, or its
+        values in steps of its bins, without its outermost ones.""",
+        kept="str",
+    ),
+    Parameter(
         "min_samples_leaf",
         "float",
         "20",
@@ -308,6 +331,15 @@ PARAMETERS = (
         importance, and fit on the rest (see docs/selection.md). A bag counts as one and is sold as one. mu is then only
         where buying starts.""",
         kept="int | None",
+    ),
+    Parameter(
+        "fewer",
+        "bool",
+        "False",
+        "bool",
+        ["boolean"],
+        """With ``n_features_to_select``: at most that many. The number is the one with the lowest held-out loss.""",
+        kept="bool",
     ),
     Parameter(
         "refit",

@@ -25,6 +25,8 @@ class Params:
     learning_rate: float
     max_iter: int
     max_depth: int
+    base: str
+    line_scale: str
     min_samples_leaf: float
     l2_regularization: float
     max_bins: int
@@ -35,6 +37,7 @@ class Params:
     screening: str
     new_features: float
     n_features_to_select: int | None
+    fewer: bool
     refit: bool | str
     average: int
     early_stopping: bool

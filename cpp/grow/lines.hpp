@@ -1,0 +1,53 @@
+// Which line an iteration may add: for each output the column whose line is worth most at the current prices.
+//
+// The raw gain of a line on the scores z of a column is 1/2 (sum w g (z - mean))^2 / sum w (z - mean)^2: what the best
+// line through the gradients explains, in the unit of the gains of splits.
+#pragma once
+
+#include <vector>
+
+#include "grow/worth.hpp"
+
+namespace frugal {
+
+// The gain of a line from exact sums: `product` is the sum of weight unit * q * score.
+double line_gain(Int128 product, const ScoreSums& scores, const GradientFacts& gradients, const TableFacts& table);
+
+struct LineOffer {
+  size_t column = kNone;  // kNone: no line gains anything
+  double gain = 0.0, net = -kInfinity;
+};
+
+class Lines {
+ public:
+  // `alone`: no trees are grown. Then gains that were computed in earlier iterations bound the gains now.
+  Lines(Engine& engine, const Worth& worth, bool alone);
+
+  // After the gradients have changed.
+  void begin_trees();
+
+  // The line with the best net gain, by the ledger's prices now. Ties: owned columns, then the lower price, column.
+  LineOffer best(size_t output);
+
+  // Raises to the gains of the lines of all columns.
+  void raise(size_t output, std::vector<double>& root_gains);
+
+ private:
+  struct Known {
+    double root = kInfinity;  // an upper bound on the square root of twice the gain
+    double gain = -1.0;       // of this iteration; negative: not computed
+  };
+  void compute(size_t output, std::span<const size_t> columns);
+  void judge(size_t output, std::span<const size_t> columns, LineOffer& best) const;
+  bool better(const LineOffer& a, const LineOffer& b) const;
+  std::vector<size_t> possible(size_t output, const LineOffer& best) const;
+
+  Engine& engine_;
+  const Worth& worth_;
+  bool alone_;
+  std::vector<size_t> columns_;            // those that have lines
+  std::vector<ScoreSums> scores_;          // by column of the table
+  std::vector<std::vector<Known>> known_;  // by output and column of the table
+};
+
+}  // namespace frugal

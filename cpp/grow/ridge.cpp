@@ -1,0 +1,191 @@
+#include "grow/ridge.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+
+#include "grow/lines.hpp"
+#include "support/fixed_point.hpp"
+
+namespace frugal {
+namespace {
+
+constexpr int kMostSteps = 30, kMostHalvings = 12;
+constexpr double kShortStep = 1e-6;   // all slopes move by less: the minimum is reached
+constexpr double kSmallMatrix = 4e6;  // products that make a matrix cheap enough to be computed in every step
+
+// Solves A x = b for a symmetric, positive definite A, given row after row up to the diagonal. False if it is not.
+bool solve(std::vector<double> a, std::vector<double>& x) {
+  const size_t n = x.size();
+  auto at = [&](size_t i, size_t j) -> double& { return a[i * (i + 1) / 2 + j]; };
+  for (size_t i = 0; i < n; ++i)
+    for (size_t j = 0; j <= i; ++j) {
+      double sum = at(i, j);
+      for (size_t k = 0; k < j; ++k) sum -= at(i, k) * at(j, k);
+      if (i != j) {
+        at(i, j) = sum / at(j, j);
+      } else if (sum > 0) {
+        at(i, i) = std::sqrt(sum);
+      } else {
+        return false;
+      }
+    }
+  for (size_t i = 0; i < n; ++i) {
+    for (size_t k = 0; k < i; ++k) x[i] -= at(i, k) * x[k];
+    x[i] /= at(i, i);
+  }
+  for (size_t i = n; i-- > 0;) {
+    for (size_t k = i + 1; k < n; ++k) x[i] -= at(k, i) * x[k];
+    x[i] /= at(i, i);
+  }
+  return true;
+}
+
+// The intercept and the slopes of one output.
+using Coefficients = std::vector<double>;
+
+class Ridge {
+ public:
+  Ridge(Engine& engine, std::span<const size_t> columns, std::vector<double> start)
+      : engine_(engine),
+        columns_(columns),
+        start_(std::move(start)),
+        now_(engine.outputs(), Coefficients(columns.size() + 1)),
+        matrices_(engine.outputs()) {
+    if (engine.leaf_quantile() >= 0) throw std::invalid_argument("This loss has no curvature, which a ridge needs.");
+    if (start_.empty()) start_ = engine_.best_constant();
+    engine_.predict(start_);
+    losses_ = engine_.losses();
+    engine_.derive();
+    for (size_t i = 0; i < columns_.size(); ++i) gains_.push_back(0.0);
+    for (size_t k = 0; k < outputs(); ++k) add_gains(k);
+  }
+
+  RidgeFit fit(double l2, Context& context) {
+    for (auto& matrix : matrices_) matrix.clear();
+    for (int step = 0; step < kMostSteps; ++step) {
+      context.poll();
+      engine_.derive();
+      std::vector<Coefficients> full;
+      for (size_t k = 0; k < outputs(); ++k) full.push_back(newton(k, l2));
+      if (!descend(full, l2)) break;
+      double longest = 0.0;
+      for (const Coefficients& c : full)
+        for (double v : c) longest = std::max(longest, std::fabs(v));
+      if (longest < kShortStep) break;
+    }
+    return result();
+  }
+
+ private:
+  size_t outputs() const { return now_.size(); }
+
+  void add_gains(size_t output) {
+    const GradientFacts g = engine_.gradients(output);
+    const std::vector<ScoreSums> scores = engine_.score_sums(columns_);
+    const std::vector<Int128> products = engine_.score_gradients(output, columns_);
+    for (size_t i = 0; i < columns_.size(); ++i)
+      gains_[i] += std::max(0.0, line_gain(products[i], scores[i], g, engine_.table()));
+  }
+
+  // The full step of an output: (curvatures + l2) step = gradients - l2 slopes, in the unit of the mean loss.
+  Coefficients newton(size_t output, double l2) {
+    const double cells = real(engine_.table().rows) * real(columns_.size()) * real(columns_.size());
+    auto& matrix = matrices_[output];
+    if (matrix.empty() || cells <= kSmallMatrix) matrix = engine_.curvatures(output, columns_);
+    const double weight = real(engine_.table().weight);
+    std::vector<double> a = matrix;
+    for (double& v : a) v /= weight;
+    const GradientFacts g = engine_.gradients(output);
+    const std::vector<Int128> products = engine_.score_gradients(output, columns_);
+    Coefficients step{scaled(real(g.total), -g.shift) / weight};
+    // Mean curvature keeps the intercept finite where no row has any.
+    a[0] = std::max(a[0], kLeastCurvature);
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      step.push_back(scaled(real(products[i]), -g.shift - kScoreBits) / weight - l2 * now_[output][i + 1]);
+      a[(i + 1) * (i + 2) / 2 + i + 1] += l2 + kLeastCurvature;
+    }
+    if (!solve(std::move(a), step)) std::fill(step.begin(), step.end(), 0.0);
+    const double longest = engine_.step_limit(), factor = outputs() > 1 ? 1.0 - 1.0 / real(outputs()) : 1.0;
+    for (double& v : step) v = std::clamp(factor * v, -longest, longest);
+    return step;
+  }
+
+  // The sum over outputs in ascending order, so that it does not depend on the order of classes.
+  double penalised(double loss, double l2) const {
+    std::vector<double> squares;
+    for (const Coefficients& c : now_) {
+      double sum = 0.0;
+      for (size_t i = 1; i < c.size(); ++i) sum += c[i] * c[i];
+      squares.push_back(sum);
+    }
+    std::sort(squares.begin(), squares.end());
+    return loss + 0.5 * l2 * std::accumulate(squares.begin(), squares.end(), 0.0);
+  }
+
+  void move(const std::vector<Coefficients>& step, double share) {
+    for (size_t k = 0; k < outputs(); ++k)
+      for (size_t i = 0; i < step[k].size(); ++i) now_[k][i] += share * step[k][i];
+    predict();
+  }
+
+  // Raw predictions from the coefficients, line by line as a model adds them.
+  void predict() {
+    std::vector<double> start;
+    for (size_t k = 0; k < outputs(); ++k) start.push_back(start_[k] + now_[k][0]);
+    engine_.predict(start);
+    for (size_t i = 0; i < columns_.size(); ++i)
+      for (size_t k = 0; k < outputs(); ++k) engine_.add_line(k, columns_[i], 0.0, now_[k][i + 1]);
+    losses_ = engine_.losses();
+  }
+
+  // Takes the step, or a part of it, if that lowers the penalised loss.
+  bool descend(std::vector<Coefficients>& step, double l2) {
+    const double before = penalised(losses_.train, l2);
+    const std::vector<Coefficients> from = now_;
+    double share = 1.0;
+    for (int i = 0; i < kMostHalvings; ++i, share *= 0.5) {
+      now_ = from;
+      move(step, share);
+      if (penalised(losses_.train, l2) < before) return true;
+    }
+    now_ = from;
+    predict();
+    return false;
+  }
+
+  RidgeFit result() const {
+    RidgeFit out;
+    for (size_t k = 0; k < outputs(); ++k) {
+      out.start.push_back(start_[k] + now_[k][0]);
+      out.slopes.insert(out.slopes.end(), now_[k].begin() + 1, now_[k].end());
+    }
+    out.gains = gains_;
+    out.train_loss = losses_.train;
+    out.validation_loss = losses_.validation;
+    return out;
+  }
+
+  static constexpr double kLeastCurvature = 1e-9;
+
+  Engine& engine_;
+  std::span<const size_t> columns_;
+  std::vector<double> start_;
+  std::vector<Coefficients> now_;              // by output
+  std::vector<std::vector<double>> matrices_;  // of curvatures, by output
+  std::vector<double> gains_;
+  Losses losses_{};
+};
+
+}  // namespace
+
+std::vector<RidgeFit> fit_ridge(Engine& engine, std::span<const size_t> columns, std::span<const double> l2s,
+                                std::vector<double> start, Context& context) {
+  Ridge ridge(engine, columns, std::move(start));
+  std::vector<RidgeFit> out;
+  for (double l2 : l2s) out.push_back(ridge.fit(l2, context));
+  return out;
+}
+
+}  // namespace frugal
