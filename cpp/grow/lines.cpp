@@ -19,17 +19,20 @@ Lines::Lines(Engine& engine, const Worth& worth, bool alone) : engine_(engine), 
   for (size_t c = 0; c < table.columns.size(); ++c)
     if (!table.columns[c].categorical && table.columns[c].bins > 1) ordered.push_back(c);
   scores_.resize(table.columns.size());
+  has_line_.resize(table.columns.size());
   const std::vector<ScoreSums> sums = engine.score_sums(ordered);
   for (size_t i = 0; i < ordered.size(); ++i) {
     scores_[ordered[i]] = sums[i];
-    if (Int128{table.weight} * sums[i].squares > Int128{sums[i].scores} * sums[i].scores)
-      columns_.push_back(ordered[i]);
+    has_line_[ordered[i]] = Int128{table.weight} * sums[i].squares > Int128{sums[i].scores} * sums[i].scores;
+    if (has_line_[ordered[i]]) columns_.push_back(ordered[i]);
   }
+  computed_.resize(engine.outputs());
   known_.assign(engine.outputs(), std::vector<Known>(scores_.size()));
 }
 
 void Lines::begin_trees() {
   for (size_t k = 0; k < known_.size(); ++k) {
+    computed_[k].clear();
     const double move = alone_ ? engine_.gradient_move(k) : kInfinity;
     for (size_t c : columns_) {
       known_[k][c].root = (known_[k][c].root + move) * kRoundingSlack;
@@ -58,6 +61,7 @@ void Lines::compute(size_t output, std::span<const size_t> columns) {
     Known& known = known_[output][wanted[i]];
     known.gain = line_gain(products[i], scores_[wanted[i]], gradients, engine_.table());
     known.root = std::sqrt(2.0 * known.gain) * kRoundingSlack;
+    computed_[output].push_back(wanted[i]);
   }
 }
 
@@ -77,38 +81,47 @@ void Lines::judge(size_t output, std::span<const size_t> columns, LineOffer& bes
   }
 }
 
-// Columns whose bounds allow a better line, the most promising first.
-std::vector<size_t> Lines::possible(size_t output, const LineOffer& best) const {
-  const double least = std::max(best.column == kNone ? -kInfinity : best.net, worth_.least_gain({}));
-  std::vector<std::pair<double, size_t>> found;
+// The net gain that a line must reach to matter.
+double Lines::least(const LineOffer& best) const {
+  return std::max(best.column == kNone ? -kInfinity : best.net, worth_.least_gain({}));
+}
+
+std::vector<Lines::Possible> Lines::possible(size_t output, const LineOffer& best) const {
+  const double enough = least(best);
+  std::vector<Possible> found;
   for (size_t c : columns_) {
     const Known& known = known_[output][c];
-    if (known.gain >= 0 || !worth_.ledger().can_buy(c)) continue;
     const double most = 0.5 * known.root * known.root * kRoundingSlack;
-    if (most >= worth_.limit(c, least)) found.push_back({worth_.net(c, most), c});
+    if (known.gain >= 0 || !(most >= enough) || !worth_.ledger().can_buy(c)) continue;
+    if (most >= worth_.limit(c, enough)) found.push_back({most, worth_.net(c, most), c});
   }
-  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a > b; });
-  std::vector<size_t> out;
-  for (const auto& [net, column] : found) out.push_back(column);
-  return out;
+  return found;
 }
 
 LineOffer Lines::best(size_t output) {
   std::vector<size_t> owned;
-  for (size_t c : columns_)
-    if (worth_.ledger().owned(c)) owned.push_back(c);
+  for (const Purchase& p : worth_.ledger().purchases())
+    if (has_line_[p.feature]) owned.push_back(p.feature);
   compute(output, owned);
   LineOffer best;
-  judge(output, columns_, best);
-  while (true) {
-    std::vector<size_t> next = possible(output, best);
-    if (next.empty()) return best;
-    // Without bounds all are computed at once.
-    if (known_[output][next[0]].root < kInfinity) next.resize(std::min(next.size(), kAtOnce));
+  judge(output, computed_[output], best);
+  // The most promising columns first, because their gains rule out others. Without bounds all are computed at once.
+  std::vector<Possible> open = possible(output, best);
+  for (size_t at_once = kAtOnce; !open.empty(); at_once *= 2) {
+    const bool all = open.size() <= at_once || !(open[0].most < kInfinity);
+    const auto end = all ? open.end() : open.begin() + narrow<std::ptrdiff_t>(at_once);
+    if (!all)
+      std::nth_element(open.begin(), end, open.end(), [](const auto& a, const auto& b) { return a.net > b.net; });
+    std::vector<size_t> next;
+    for (auto p = open.begin(); p != end; ++p) next.push_back(p->column);
     std::sort(next.begin(), next.end());
     compute(output, next);
     judge(output, next, best);
+    open.erase(open.begin(), end);
+    const double enough = least(best);
+    std::erase_if(open, [&](const Possible& p) { return !(p.most >= worth_.limit(p.column, enough)); });
   }
+  return best;
 }
 
 void Lines::raise(size_t output, std::vector<double>& root_gains) {

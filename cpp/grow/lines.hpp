@@ -40,14 +40,23 @@ class Lines {
   void compute(size_t output, std::span<const size_t> columns);
   void judge(size_t output, std::span<const size_t> columns, LineOffer& best) const;
   bool better(const LineOffer& a, const LineOffer& b) const;
-  std::vector<size_t> possible(size_t output, const LineOffer& best) const;
+  // A column whose bound allows a better line than the best so far.
+  struct Possible {
+    double most;  // the largest gain
+    double net;   // after its price
+    size_t column;
+  };
+  double least(const LineOffer& best) const;
+  std::vector<Possible> possible(size_t output, const LineOffer& best) const;
 
   Engine& engine_;
   const Worth& worth_;
   bool alone_;
-  std::vector<size_t> columns_;            // those that have lines
-  std::vector<ScoreSums> scores_;          // by column of the table
-  std::vector<std::vector<Known>> known_;  // by output and column of the table
+  std::vector<size_t> columns_;                // those that have lines
+  std::vector<std::uint8_t> has_line_;         // by column of the table
+  std::vector<ScoreSums> scores_;              // by column of the table
+  std::vector<std::vector<Known>> known_;      // by output and column of the table
+  std::vector<std::vector<size_t>> computed_;  // columns whose gains are known in this iteration, by output
 };
 
 }  // namespace frugal

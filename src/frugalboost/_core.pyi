@@ -69,6 +69,11 @@ def thresholds_of(X: Table, weights: Annotated[NDArray[numpy.float64], dict(shap
 @overload
 def thresholds_of(X: SparseTable, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, shift: int, max_bins: int, most_cells: int, threads: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]: ...
 
+class LineScale(enum.Enum):
+    ranks = 0
+
+    values = 1
+
 class BinnedMatrix(Source):
     @overload
     def __init__(self, rows: int, cuts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], categorical: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], memory: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C')] | None) -> None:
@@ -91,6 +96,22 @@ class BinnedMatrix(Source):
         """
         Some columns and rows, None for all; the same as binning that part of the table.
         """
+
+    def score_bins(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, scale: LineScale, threads: int, part: ThreadPart | None = None) -> None:
+        """Give every bin a score, on which lines are drawn."""
+
+    @property
+    def scores(self) -> Annotated[NDArray[numpy.int16], dict(shape=(None,))]:
+        """
+        The scores of all bins of values, one column after another; empty without lines.
+        """
+
+    @scores.setter
+    def scores(self, arg: Annotated[NDArray[numpy.int16], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
+
+    @property
+    def n_bins(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+        """How many bins of values each column has."""
 
     def bins(self, column: int) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
         """
@@ -202,6 +223,18 @@ class CpuEngine:
 
     def leaf_quantiles(self, output: int, level: float) -> list[float]: ...
 
+    def score_sums(self, columns: Sequence[int]) -> list: ...
+
+    def score_gradients(self, output: int, columns: Sequence[int]) -> list: ...
+
+    def line_sums(self, output: int, column: int) -> tuple: ...
+
+    def line_quantile(self, output: int, column: int, intercept: float, level: float) -> float: ...
+
+    def curvatures(self, output: int, columns: Sequence[int]) -> list[float]: ...
+
+    def add_line(self, output: int, column: int, value: float, slope: float) -> None: ...
+
 class MuUnit(enum.Enum):
     share = 0
 
@@ -228,6 +261,13 @@ class Screening(enum.Enum):
     exact = 1
 
     probable = 2
+
+class Base(enum.Enum):
+    trees = 0
+
+    lines = 1
+
+    both = 2
 
 class Params:
     def __init__(self) -> None: ...
@@ -261,6 +301,12 @@ class Params:
 
     @max_depth.setter
     def max_depth(self, arg: int, /) -> None: ...
+
+    @property
+    def base(self) -> Base: ...
+
+    @base.setter
+    def base(self, arg: Base, /) -> None: ...
 
     @property
     def min_samples_leaf(self) -> float: ...
@@ -494,8 +540,36 @@ class Boosted:
     @property
     def sets(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]: ...
 
+    @property
+    def line(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
+
+    @property
+    def slope(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
 def boost(engine: object, rules: Sequence[PriceRule], budget: float, params: Params, progress: Progress, observer: Callable | None, threads: int) -> Boosted:
     """Boost trees on an engine; the whole loop runs without Python."""
+
+class RidgeFit:
+    @property
+    def start(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @property
+    def slopes(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """By output and column."""
+
+    @property
+    def gains(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @property
+    def train_loss(self) -> float: ...
+
+    @property
+    def validation_loss(self) -> float: ...
+
+def fit_ridge(engine: object, columns: Sequence[int], l2s: Sequence[float], start: Sequence[float], threads: int) -> list[RidgeFit]:
+    """
+    Lines on given columns, all at once, with a penalty on their squared slopes; a fit for each l2.
+    """
 
 def best_iteration(validation_losses: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], tol: float) -> int:
     """The iteration that early stopping keeps."""
@@ -506,7 +580,7 @@ def rows_to_sample(X: BinnedMatrix, g: Annotated[NDArray[numpy.float64], dict(sh
     """
 
 class Trees:
-    def __init__(self, start: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], tree_begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], feature: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], left: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], missing_left: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], threshold: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], level_set: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], sets: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+    def __init__(self, start: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], tree_begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], feature: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], left: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], missing_left: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], threshold: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], level_set: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], sets: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], line: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], slope: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale_feature: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], scale_begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale_cuts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale_scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
     def check(self, features: int) -> None:
         """Raise ValueError where the arrays do not describe trees."""

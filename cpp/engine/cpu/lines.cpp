@@ -55,16 +55,18 @@ std::vector<ScoredColumns::Group> ScoredColumns::groups_of(std::span<const size_
   for (size_t i = 0; i < columns.size(); ++i) {
     if (X_.is_sparse(columns[i])) continue;
     const size_t place = X_.place(columns[i]);
-    if (groups.empty() || groups.back().number != place / kLanes) groups.push_back({place / kLanes, {}, {}});
-    groups.back().lanes.push_back(place % kLanes);
-    groups.back().places.push_back(i);
+    if (groups.empty() || groups.back().number != place / kLanes || groups.back().size == kLanes)
+      groups.push_back({place / kLanes, 0, {}, {}});
+    Group& group = groups.back();
+    group.lanes[group.size] = place % kLanes;
+    group.places[group.size++] = i;
   }
   return groups;
 }
 
 void ScoredColumns::add_rows(const Group& group, size_t begin, size_t end, const std::int32_t* q, Int128* out) const {
   const std::uint8_t* bins = X_.bytes().data() + group.number * kLanes * X_.rows();
-  for (size_t l = 0; l < group.lanes.size(); ++l) {
+  for (size_t l = 0; l < group.size; ++l) {
     const std::int16_t* scores = table(X_.dense_column(group.number * kLanes + group.lanes[l]));
     const std::uint8_t* own = bins + group.lanes[l];
     if (weights_.uniform()) {
@@ -105,7 +107,7 @@ std::vector<Int128> ScoredColumns::gradients(std::span<const size_t> columns, co
   std::vector<Int128> sums(columns.size());
   for (size_t task = 0; task < groups.size() * blocks; ++task) {
     const Group& group = groups[task / blocks];
-    for (size_t l = 0; l < group.lanes.size(); ++l) sums[group.places[l]] += parts[task * kLanes + l];
+    for (size_t l = 0; l < group.size; ++l) sums[group.places[l]] += parts[task * kLanes + l];
   }
   context.parallel_for(columns.size(), 0.1 * real(columns.size() * X_.rows()), [&](size_t i, size_t) {
     if (X_.is_sparse(columns[i])) sums[i] = of_listed(columns[i], gradients);

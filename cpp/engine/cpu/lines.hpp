@@ -2,6 +2,7 @@
 // numbers, so they depend neither on order nor on threads.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "engine/cpu/gradients.hpp"
@@ -27,8 +28,8 @@ class ScoredColumns {
  private:
   // Columns of one group of the binned matrix, and where their sums go.
   struct Group {
-    size_t number;
-    std::vector<size_t> lanes, places;
+    size_t number, size = 0;
+    std::array<size_t, kLanes> lanes, places;
   };
   std::vector<Group> groups_of(std::span<const size_t> columns) const;
   // Sums of rows [begin, end) of a group, lane by lane.

@@ -34,7 +34,7 @@ def fit_average(task: FitTask, observer: Observer | None, threads: int) -> Model
     repeats = range(-(-models // 5))
     folds = [fold for r in repeats for fold in stratified_folds(task.train.y, task.outputs, 5, seed + r)][:models]
     works = [partial(_fit, task, train, held, start, observer) for train, held in folds]
-    return _mean(run_parallel(works, threads), task, threads)
+    return mean_of(run_parallel(works, threads), task, threads)
 
 
 def _fit(
@@ -58,7 +58,7 @@ def _fit(
     return boost(part, None, call_both(observer, check), threads, start)
 
 
-def _mean(models: Sequence[Model], task: FitTask, threads: int) -> Model:
+def mean_of(models: Sequence[Model], task: FitTask, threads: int) -> Model:
     """One model of all trees, scaled by the number of models: the first trees of all, then the second ones."""
     trees = _interleaved(models)
     model = replace(
@@ -97,11 +97,13 @@ def _interleaved(models: Sequence[Model]) -> Ensemble:
             pieces["line"][-1] = renumbered(trees.line[nodes], numbers[m])
             begin.append(begin[-1] + int(nodes.stop - nodes.start))
     first = models[0].ensemble
+    starts = np.array([model.ensemble.start for model in models])
+    start = first.start if (starts == first.start).all() else starts.mean(axis=0)
     arrays = {name: np.concatenate([getattr(first, name)[:0], *parts]) for name, parts in pieces.items()}
     for name in ("value", "slope"):
         arrays[name] = arrays[name] / len(models)
     arrays["sets"] = np.concatenate([model.ensemble.sets for model in models])
-    return Ensemble(start=first.start, tree_begin=np.array(begin, dtype=np.int64), scales=scales, **arrays)
+    return Ensemble(start=start, tree_begin=np.array(begin, dtype=np.int64), scales=scales, **arrays)
 
 
 def _purchases(trees: Ensemble) -> Purchases:

@@ -16,10 +16,13 @@ from numpy.typing import NDArray
 
 from frugalboost.costs import Resolved
 from frugalboost.losses import has_values
+from frugalboost.selection.base_learner import BaseComparison, LastFit, at_most, buy_lines, first_bags
 from frugalboost.selection.final_fit import FitResult, fit_on, refit_scores
 from frugalboost.selection.importance import HeldOutImportance
 from frugalboost.selection.purchase_order import PurchaseOrder, prices_paid
+from frugalboost.selection.ridge import has_ridge
 from frugalboost.training.boosting import Observer, boost, with_prediction_costs
+from frugalboost.training.fit import with_scores
 from frugalboost.training.model import Model
 from frugalboost.training.task import FitTask
 
@@ -153,12 +156,61 @@ def eliminate(
     """
     if not has_values(task.loss):
         raise ValueError("n_features_to_select needs the loss of every row: give your loss a method 'value'.")
+    chooser = Chooser(task, numbers, observer, threads)
+    by_lines = [k for k in numbers if chooser.by_lines[k]]
+    rest = [k for k in numbers if not chooser.by_lines[k]]
+    found = _bought_by_lines(chooser, by_lines)
+    return found | (_bought_by_trees(chooser, rest, on_step) if rest else {})
+
+
+class Chooser:
+    """Decides what buys features and what is fitted on them, as far as ``base`` leaves it open."""
+
+    def __init__(self, task: FitTask, numbers: Sequence[int], observer: Observer | None, threads: int) -> None:
+        base = task.params.base
+        self.task = task if base == "trees" else with_scores(task, threads)
+        self.observer, self.threads = observer, threads
+        self.comparison = BaseComparison(self.task, observer, threads)
+        rows, columns = self.task.binned.shape
+        self.by_lines = dict.fromkeys(numbers, base == "lines")
+        if base == "auto" and columns > rows:
+            self.by_lines = {0: False} | self.comparison.by_lines([k for k in numbers if k > 0])
+
+    def last_fit(self, columns: Columns) -> LastFit:
+        """What to fit on the chosen columns."""
+        base = self.task.params.base
+        if base in ("trees", "both") or not len(columns):
+            return LastFit("trees" if base == "auto" else base)
+        if base == "lines" and not has_ridge(self.task):
+            return LastFit("lines by boosting")
+        return self.comparison.last_fit(np.sort(columns), ("lines",) if base == "lines" else None)
+
+
+def _bought_by_lines(chooser: Chooser, numbers: Sequence[int]) -> dict[int, FitResult]:
+    """Features in the order in which lines buy them."""
+    if not numbers:
+        return {}
+    task, observer, threads = chooser.task, chooser.observer, chooser.threads
+    bought = buy_lines(task, max(numbers), observer, threads)
+    out = {}
+    for k in numbers:
+        kept = first_bags(task, bought.features, k)
+        limited = at_most(task, k)
+        last = chooser.last_fit(kept)
+        model = fit_on(limited, kept, bought, observer, threads, last)
+        out[k] = FitResult(with_prediction_costs(model, task, threads), None, None, False)
+    return out
+
+
+def _bought_by_trees(chooser: Chooser, numbers: Sequence[int], on_step: Listener | None) -> dict[int, FitResult]:
+    """Trees buy more features than wanted, and the weakest are sold."""
+    task, observer, threads = chooser.task, chooser.observer, chooser.threads
     bought = _buy_enough(task, max(numbers, default=0), observer, threads)
     importance = HeldOutImportance(task, observer, threads)
     elimination = BackwardElimination(importance, OwnedBags(task.costs, bought.features), on_step)
     out = {}
     for k in sorted(set(numbers), reverse=True):
-        limited = _at_most(task, k)
+        limited = at_most(task, k)
         first = boost(limited, None, observer, threads)
         left, rival = elimination.down_to(k, limited), first.features
         kept = left.order
@@ -166,7 +218,7 @@ def eliminate(
         fair = bool(np.isfinite(task.budget) or first.cost <= left.cost)
         if fair and len(rival) and importance.loss(np.sort(rival)) < importance.loss(np.sort(kept)):
             kept = rival
-        again = fit_on(limited, kept, bought, observer, threads)
+        again = fit_on(limited, kept, bought, observer, threads, chooser.last_fit(kept))
         keep = "forward" if fair and first.validation_loss < again.validation_loss else "refit"
         chosen = replace(first if keep == "forward" else again, mu_max=bought.mu_max)
         little = len(kept) > 0 and importance.no_better_than_constant(np.sort(kept))
@@ -183,8 +235,3 @@ def _buy_enough(task: FitTask, number: int, observer: Observer | None, threads: 
         if mu == 0 or task.costs.count(model.features) >= BUY_FACTOR * number:
             return model
         mu = mu / 10 if mu > 1e-3 * model.mu_max else 0.0
-
-
-def _at_most(task: FitTask, number: int) -> FitTask:
-    """The task with mu = 0 and at most this number of purchases; a bag is one."""
-    return replace(task, costs=task.costs.at_most(number), params=replace(task.params, mu=0.0))

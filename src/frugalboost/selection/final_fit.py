@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frugalboost.costs import resolve
-from frugalboost.selection.averaging import fit_average
+from frugalboost.selection.averaging import fit_average, mean_of
+from frugalboost.selection.base_learner import TREES, LastFit
 from frugalboost.selection.importance import narrowed
 from frugalboost.selection.purchase_order import PurchaseOrder
+from frugalboost.selection.ridge import ridge_model
 from frugalboost.training.boosting import Observer, boost, with_prediction_costs
 from frugalboost.training.model import Curve, Model, Purchases
 from frugalboost.training.task import FitTask
@@ -64,7 +66,9 @@ def _score(model: Model) -> dict[str, Any]:
 # ------------------------------------------------------------------------------------- fits on some columns
 
 
-def fit_on(task: FitTask, columns: Columns, bought: Model, observer: Observer | None, threads: int) -> Model:
+def fit_on(
+    task: FitTask, columns: Columns, bought: Model, observer: Observer | None, threads: int, last: LastFit = TREES
+) -> Model:
     """Fit on some columns, all free, with the task's settings; the model is one of the whole table.
 
     ``columns`` are in order of purchase: another order may exceed the budget. ``bought`` is the model on the whole
@@ -72,7 +76,7 @@ def fit_on(task: FitTask, columns: Columns, bought: Model, observer: Observer | 
     """
     if not len(columns):
         return _constant(task, bought, observer, threads)
-    model = _fit_free(task, np.sort(columns), observer, threads)
+    model = _fit_free(task, np.sort(columns), observer, threads, last)
     purchases = _affordable_purchases(model, columns, task)
     if purchases is None:  # the columns that the free model uses exceed the budget
         bound = boost(_restricted_to(task, columns), None, observer, threads)
@@ -89,18 +93,27 @@ def fit_on(task: FitTask, columns: Columns, bought: Model, observer: Observer | 
     return with_prediction_costs(wide, task, threads)
 
 
-def _fit_free(task: FitTask, columns: Columns, observer: Observer | None, threads: int) -> Model:
+def _fit_free(task: FitTask, columns: Columns, observer: Observer | None, threads: int, last: LastFit) -> Model:
     """A model on some columns, all free, with the column numbers of the whole table."""
     narrow = narrowed(task, columns, threads)
-    if task.params.average > 1:
-        model = fit_average(narrow, observer, threads)
-    else:
-        model = boost(narrow, None, observer, threads)
+    models = []
+    if last.kind in ("lines", "mean"):
+        models.append(ridge_model(narrow, np.arange(len(columns)), last.l2, threads))
+    if last.kind != "lines":
+        base = {"mean": last.trees, "lines by boosting": "lines"}.get(last.kind, last.kind)
+        narrow = replace(narrow, params=replace(narrow.params, base=base))
+        fit = fit_average if task.params.average > 1 else _boost
+        models.append(fit(narrow, observer, threads))
+    model = models[0] if len(models) == 1 else mean_of(models, narrow, threads)
     return replace(
         model,
         ensemble=model.ensemble.with_columns(columns),
         purchases=replace(model.purchases, feature=columns[model.purchases.feature].astype(np.int32)),
     )
+
+
+def _boost(task: FitTask, observer: Observer | None, threads: int) -> Model:
+    return boost(task, None, observer, threads)
 
 
 def _restricted_to(task: FitTask, columns: Columns) -> FitTask:

@@ -84,9 +84,7 @@ class Ensemble:
 
     def followed_by(self, later: Ensemble) -> Ensemble:
         """Return an ensemble of these trees and then the later ones."""
-        arrays: dict[str, Any] = {
-            name: np.concatenate([getattr(self, name), getattr(later, name)]) for name in ARRAYS
-        }
+        arrays: dict[str, Any] = {name: np.concatenate([getattr(self, name), getattr(later, name)]) for name in ARRAYS}
         arrays["scales"], numbers = Scales.joined([self.scales, later.scales])
         arrays["line"] = np.concatenate([renumbered(self.line, numbers[0]), renumbered(later.line, numbers[1])])
         known = len(self.sets) // SET_BYTES
@@ -162,13 +160,17 @@ class Ensemble:
         losses = _core.losses_without(self._core_trees(), self.weight, X, *targets, begin, items, last, threads)
         return np.asarray(losses)
 
+    def loss_of(self, raw: Floats, rows: Sample, fitted: Sample, loss: BuiltIn | Loss, threads: int) -> float:
+        """Mean loss of raw predictions, one row per output."""
+        targets = (rows.y, rows.weights, fitted.y, fitted.weights, *_for_core(loss))
+        return float(_core.mean_loss(raw, *targets, threads))
+
     def loss_curve(self, X: _core.Source, rows: Sample, fitted: Sample, loss: BuiltIn | Loss, threads: int) -> Floats:
         """Mean loss on some rows before the first iteration and after each."""
-        targets = (rows.y, rows.weights, fitted.y, fitted.weights, *_for_core(loss))
         start = np.repeat(self.start[:, None], len(rows), axis=1)
-        curve = [_core.mean_loss(start, *targets, threads)]
+        curve = [self.loss_of(start, rows, fitted, loss, threads)]
         for raw in self.staged_raw(X, self.n_iterations, threads):
-            curve.append(_core.mean_loss(raw, *targets, threads))
+            curve.append(self.loss_of(raw, rows, fitted, loss, threads))
         return np.array(curve)
 
     def feature_gains(self, n_features: int, iterations: int) -> Floats:

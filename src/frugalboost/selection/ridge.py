@@ -1,0 +1,87 @@
+"""Lines on given columns, fitted together, with a penalty on their squared slopes (a ridge)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frugalboost import _core, engines
+from frugalboost.losses import BuiltIn
+from frugalboost.training.ensemble import Ensemble
+from frugalboost.training.model import Curve, Model, Purchases
+from frugalboost.training.scales import Scales
+from frugalboost.training.task import FitTask
+
+Floats = NDArray[np.float64]
+Columns = NDArray[np.int64]
+
+# Penalties to try, the largest first: what a squared slope of 1 weighs against the mean loss of the rows, times 1/2.
+L2S = 10.0 ** np.arange(1.0, -4.1, -0.5)
+_WITHOUT_CURVATURE = ("absolute_error", "quantile")
+
+
+def has_ridge(task: FitTask) -> bool:
+    """Whether the loss has the curvature that a ridge needs, and the table a column for a line."""
+    return not (isinstance(task.loss, BuiltIn) and task.loss.name in _WITHOUT_CURVATURE)
+
+
+@dataclass(frozen=True)
+class Ridge:
+    """Slopes of the lines on some columns, and the losses of the model."""
+
+    columns: Columns
+    start: Floats
+    slopes: Floats  # by output and column
+    gains: Floats
+    train_loss: float
+    validation_loss: float  # NaN without validation rows
+
+    def ensemble(self, task: FitTask) -> Ensemble:
+        """One iteration for each column, in their order."""
+        weight = float(len(task.train)) if task.train.weights is None else float(task.train.weights.sum())
+        scales = Scales.of_columns(task.binned, self.columns)
+        return Ensemble.of_lines(self.start, self.slopes, self.gains, weight, scales)
+
+
+def fit_ridges(task: FitTask, columns: Columns, l2s: Floats, threads: int, start: Floats | None = None) -> list[Ridge]:
+    """A ridge for each penalty; falling penalties are fastest. ``start``: raw start values, where they are given."""
+
+    def rows(sample: object, binned: _core.BinnedMatrix | None) -> engines.EngineRows | None:
+        return None if binned is None else engines.EngineRows(binned, sample.y, sample.weights)  # type: ignore[attr-defined]
+
+    train, validation = rows(task.train, task.binned), rows(task.validation, task.validation_bins)
+    assert train is not None
+    engine = engines.make_engine(train, validation, task.loss, task.outputs, task.params.to_core(), threads, task.part)
+    first = [] if start is None else start.tolist()
+    found = _core.fit_ridge(engine, columns.tolist(), l2s.tolist(), first, threads)
+    return [_ridge(fit, columns, task.outputs) for fit in found]
+
+
+def _ridge(fit: _core.RidgeFit, columns: Columns, outputs: int) -> Ridge:
+    slopes = np.asarray(fit.slopes).reshape(outputs, len(columns))
+    return Ridge(columns, np.asarray(fit.start), slopes, np.asarray(fit.gains), fit.train_loss, fit.validation_loss)
+
+
+def ridge_model(task: FitTask, columns: Columns, l2: float, threads: int) -> Model:
+    """A ridge as a model; all larger penalties are tried on the way to the one wanted, which is faster than none."""
+    ridge = fit_ridges(task, columns, L2S[L2S >= l2], threads)[-1]
+    trees = ridge.ensemble(task)
+    number = len(columns)
+    losses = trees.loss_curve(task.binned, task.train, task.train, task.loss, threads)
+    validation = np.full(number + 1, np.nan)
+    if task.validation is not None and task.validation_bins is not None:
+        validation = trees.loss_curve(task.validation_bins, task.validation, task.train, task.loss, threads)
+    count = np.arange(number + 1, dtype=np.int32)
+    return Model(
+        ensemble=trees,
+        purchases=Purchases(columns.astype(np.int32), np.zeros(number), ridge.gains, count[1:]),
+        curve=Curve(losses, validation, count, np.zeros(number + 1), np.full(number + 1, np.nan)),
+        prices=task.costs.start,
+        impurity=0.0,
+        mu_max=0.0,
+        best_iteration=number,
+        ending="converged",
+        levels=task.levels,
+    )
