@@ -204,7 +204,8 @@ void bind_boosting(nb::module_& m) {
       .def_prop_ro(
           "gains", [](const RidgeFit& r) { return to_numpy(r.gains); }, nb::rv_policy::automatic)
       .def_ro("train_loss", &RidgeFit::train_loss)
-      .def_ro("validation_loss", &RidgeFit::validation_loss);
+      .def_ro("validation_loss", &RidgeFit::validation_loss)
+      .def_ro("constant_loss", &RidgeFit::constant_loss);
   m.def("fit_ridge", &py_ridge, "engine"_a, "columns"_a, "l2s"_a, "start"_a, "threads"_a,
         "Lines on given columns, all at once, with a penalty on their squared slopes; a fit for each l2.");
   m.def("best_iteration", &py_best_iteration, "validation_losses"_a, "tol"_a,

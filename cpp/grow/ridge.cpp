@@ -57,6 +57,7 @@ class Ridge {
     if (start_.empty()) start_ = engine_.best_constant();
     engine_.predict(start_);
     losses_ = engine_.losses();
+    constant_loss_ = losses_.validation;
     engine_.derive();
     for (size_t i = 0; i < columns_.size(); ++i) gains_.push_back(0.0);
     for (size_t k = 0; k < outputs(); ++k) add_gains(k);
@@ -164,6 +165,7 @@ class Ridge {
     out.gains = gains_;
     out.train_loss = losses_.train;
     out.validation_loss = losses_.validation;
+    out.constant_loss = constant_loss_;
     return out;
   }
 
@@ -176,6 +178,7 @@ class Ridge {
   std::vector<std::vector<double>> matrices_;  // of curvatures, by output
   std::vector<double> gains_;
   Losses losses_{};
+  double constant_loss_ = 0.0;
 };
 
 }  // namespace

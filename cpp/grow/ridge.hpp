@@ -13,6 +13,7 @@ struct RidgeFit {
   std::vector<double> slopes;  // by output and column
   std::vector<double> gains;   // by column: what its lines explain of the gradients at the start
   double train_loss = 0.0, validation_loss = 0.0;
+  double constant_loss = 0.0;  // validation loss of the start values
 };
 
 // One fit for each l2, in the order given; each starts from the one before, so falling values are fastest. `start`: raw

@@ -566,6 +566,9 @@ class RidgeFit:
     @property
     def validation_loss(self) -> float: ...
 
+    @property
+    def constant_loss(self) -> float: ...
+
 def fit_ridge(engine: object, columns: Sequence[int], l2s: Sequence[float], start: Sequence[float], threads: int) -> list[RidgeFit]:
     """
     Lines on given columns, all at once, with a penalty on their squared slopes; a fit for each l2.

@@ -43,6 +43,15 @@ class LastFit:
 TREES = LastFit("trees")
 
 
+@dataclass(frozen=True)
+class Buyer:
+    """What buys features: "lines", and then what is fitted on them; or "trees" of some depth."""
+
+    kind: str
+    depth: int | None = None  # of trees; None: the task's own
+    last: LastFit | None = None  # None: decided later
+
+
 class HeldOut:
     """Held-out losses of several kinds of models, by fold and setting: a number of iterations, or a penalty."""
 
@@ -60,11 +69,6 @@ class HeldOut:
         return found
 
 
-def enough_better(rival: Floats, than: Floats) -> bool:
-    """Whether losses are lower on average."""
-    return bool(rival.mean() < than.mean())
-
-
 class BaseComparison:
     """Compares lines and trees in folds of a task's training rows."""
 
@@ -75,6 +79,7 @@ class BaseComparison:
         folds = partial(stratified_folds, task.train.y, task.outputs, FOLDS, most=MOST_ROWS)
         self._folds = [fold for r in range(repeats) for fold in folds(task.params.seed + r)]
         self._params = replace(task.params, mu=0.0, new_features=1.0, early_stopping=True)
+        self._gains: dict[int, Floats] = {}  # by number of features: what held-out losses are below a constant's
 
     def _in_folds(self, work: Callable[..., T]) -> list[T]:
         works = [partial(work, train, held) for train, held in self._folds]
@@ -95,74 +100,97 @@ class BaseComparison:
 
     # ------------------------------------------------------------------------------------------ the last fit
 
-    def last_fit(self, columns: Columns, kinds_wanted: Sequence[str] | None = None) -> LastFit:
-        """What to fit on these columns, of all kinds or of some."""
-        if kinds_wanted == ("lines",):
-            tried = self._in_folds(partial(self._lines, columns))
-            return LastFit("lines", float(L2S[HeldOut(tried).best]))
-        tried = self._in_folds(partial(self._last_fits, columns))
-        kinds = {kind: HeldOut([t.curves[kind] for t in tried]) for kind in tried[0].curves}
-        losses = {kind: found.losses for kind, found in kinds.items()}
-        trees = min((kind for kind in ("trees", "both") if kind in kinds), key=lambda kind: kinds[kind].loss)
-        l2 = 0.0
-        if "lines" in kinds:
-            l2 = float(L2S[kinds["lines"].best])
-            means = [t.mean_loss(self._task, trees, kinds[trees].best, kinds["lines"].best) for t in tried]
-            losses["mean"] = np.array(means)
-        best = "trees"
-        for kind in ("both", "lines", "mean"):
-            if kind in losses and enough_better(losses[kind], losses[best]):
-                best = kind
-        tree_kind = trees if best == "mean" else best
-        iterations = None if best == "lines" else kinds[tree_kind].best
-        return LastFit(best, l2, iterations, trees)
+    def last_fit(self, columns: Columns) -> LastFit:
+        """What to fit on these columns."""
+        return self._decided(self._in_folds(partial(self._last_fits, columns)))[0]
+
+    def penalty(self, columns: Columns) -> float:
+        """The penalty of lines on these columns."""
+        tried = self._in_folds(partial(self._last_fits, columns, kinds=()))
+        return float(L2S[HeldOut([t.curves["lines"] for t in tried]).best])
 
     def _last_fits(
-        self, columns: Columns, train: Columns, held: Columns, check: Check | None, threads: int
+        self,
+        columns: Columns,
+        train: Columns,
+        held: Columns,
+        check: Check | None,
+        threads: int,
+        kinds: Sequence[str] = ("trees", "both"),
     ) -> FoldModels:
+        """Models on some columns, in one fold."""
         inner = self._inner(train, held, threads, columns)
         observer = call_both(self._observer, check)
         models = {
             kind: boost(replace(inner, params=replace(inner.params, base=kind)), None, observer, threads)
-            for kind in ("trees", "both")
+            for kind in kinds
         }
-        ridges: list[Ridge] = []
-        if has_ridge(inner):
-            ridges = fit_ridges(inner, np.arange(len(columns)), L2S, threads)
+        ridges = fit_ridges(inner, np.arange(len(columns)), L2S, threads) if has_ridge(inner) else []
         return FoldModels(inner, models, ridges)
 
-    def _lines(self, columns: Columns, train: Columns, held: Columns, check: Check | None, threads: int) -> Floats:
-        inner = self._inner(train, held, threads, columns)
-        return np.array([r.validation_loss for r in fit_ridges(inner, np.arange(len(columns)), L2S, threads)])
+    def _decided(self, tried: Sequence[FoldModels]) -> tuple[LastFit, Floats]:
+        """The best of the models that were fitted in all folds, and its held-out losses."""
+        kinds = {kind: HeldOut([t.curves[kind] for t in tried]) for kind in tried[0].curves}
+        losses = {kind: found.losses for kind, found in kinds.items()}
+        trees = min((kind for kind in ("trees", "both") if kind in kinds), key=lambda k: kinds[k].loss, default="")
+        l2 = 0.0
+        if "lines" in kinds and not trees:
+            return LastFit("lines", float(L2S[kinds["lines"].best])), losses["lines"]
+        if "lines" in kinds:
+            l2 = float(L2S[kinds["lines"].best])
+            means = [t.mean_loss(self._task, trees, kinds[trees].best, kinds["lines"].best) for t in tried]
+            losses["mean"] = np.array(means)
+        best = min(losses, key=lambda kind: losses[kind].mean())
+        tree_kind = trees if best == "mean" else best
+        return LastFit(best, l2, None if best == "lines" else kinds[tree_kind].best, trees), losses[best]
 
-    # ------------------------------------------------------------------------------------- buying by lines
+    # ------------------------------------------------------------------------------------- what buys features
 
-    def by_lines(self, numbers: Sequence[int]) -> dict[int, bool]:
-        """For each number of features, whether features that lines buy predict held-out rows better than trees'."""
-        if not has_ridge(self._task) or not numbers:
-            return dict.fromkeys(numbers, False)
-        tried = self._in_folds(partial(self._purchases, numbers))
+    def buyers(self, numbers: Sequence[int], trees: bool) -> dict[int, tuple[Buyer, float]]:
+        """For each number of features what buys those that predict held-out rows best, and their loss there.
+
+        ``trees``: whether trees take part, too.
+        """
+        depths = sorted({self._params.max_depth, 1}) if trees else []
+        tried = self._in_folds(partial(self._purchases, numbers, depths))
         out = {}
         for i, number in enumerate(numbers):
-            lines = HeldOut([fold[i][0] for fold in tried])
-            trees = HeldOut([fold[i][1] for fold in tried])
-            out[number] = enough_better(lines.losses, trees.losses)
+            last, losses = self._decided([fold[i][0] for fold in tried])
+            found = {Buyer("lines", last=last): losses}
+            for j, depth in enumerate(depths):
+                found[Buyer("trees", depth)] = HeldOut([fold[i][1][j] for fold in tried]).losses
+            best = min(found, key=lambda buyer: float(found[buyer].mean()))
+            self._gains[number] = np.array([fold[i][0].constant_loss for fold in tried]) - found[best]
+            out[number] = (best, float(found[best].mean()))
         return out
 
+    def no_better_than_constant(self, number: int) -> bool:
+        """Whether the models with this number of features predicted held-out rows hardly better than a constant."""
+        gains = self._gains.get(number)
+        return gains is not None and bool(gains.mean() <= 2 * gains.std(ddof=1) / np.sqrt(len(gains)))
+
     def _purchases(
-        self, numbers: Sequence[int], train: Columns, held: Columns, check: Check | None, threads: int
-    ) -> list[tuple[Floats, Floats]]:
-        """For each number the held-out losses of ridges and of trees on features bought by lines and by trees."""
+        self,
+        numbers: Sequence[int],
+        depths: Sequence[int],
+        train: Columns,
+        held: Columns,
+        check: Check | None,
+        threads: int,
+    ) -> list[tuple[FoldModels, list[Floats]]]:
+        """For each number: models on what lines buy, and held-out losses of trees that buy for themselves."""
         inner = self._inner(train, held, threads, None)
         observer = call_both(self._observer, check)
         order = buy_lines(inner, max(numbers), observer, threads).features
         found = []
         for number in numbers:
-            own = first_bags(inner, order, number)
-            ridges = fit_ridges(inner, own, L2S, threads)
-            limited = at_most(replace(inner, params=replace(inner.params, base="trees")), number)
-            trees = boost(limited, None, observer, threads)
-            found.append((np.array([r.validation_loss for r in ridges]), trees.curve.validation_loss))
+            own = np.sort(first_bags(inner, order, number))
+            models = self._last_fits(own, train, held, check, threads, kinds=("trees", "both") if depths else ())
+            curves = []
+            for depth in depths:
+                limited = at_most(with_depth(inner, depth), number)
+                curves.append(boost(limited, None, observer, threads).curve.validation_loss)
+            found.append((models, curves))
         return found
 
 
@@ -175,6 +203,11 @@ class FoldModels:
     ridges: list[Ridge]
 
     @property
+    def constant_loss(self) -> float:
+        """Held-out loss of a constant."""
+        return self.ridges[0].constant_loss
+
+    @property
     def curves(self) -> dict[str, Floats]:
         """Held-out losses after each iteration, or for each penalty."""
         found = {kind: model.curve.validation_loss for kind, model in self.models.items()}
@@ -185,7 +218,8 @@ class FoldModels:
     def mean_loss(self, task: FitTask, kind: str, iteration: int, penalty: int) -> float:
         """Held-out loss of the mean of trees and lines."""
         held, bins, model = self.inner.validation, self.inner.validation_bins, self.models[kind]
-        assert held is not None and bins is not None
+        assert held is not None
+        assert bins is not None
         lines = self.ridges[penalty].ensemble(self.inner)
         raw = lines.raw(bins, lines.n_iterations, 1)
         raw = 0.5 * raw + 0.5 * model.ensemble.raw(bins, min(iteration, model.n_iterations), 1)
@@ -195,6 +229,12 @@ class FoldModels:
 def at_most(task: FitTask, number: int) -> FitTask:
     """The task with mu = 0 and at most this number of purchases; a bag is one."""
     return replace(task, costs=task.costs.at_most(number), params=replace(task.params, mu=0.0))
+
+
+def with_depth(task: FitTask, depth: int | None) -> FitTask:
+    """The task with trees of another depth."""
+    params = replace(task.params, base="trees")
+    return replace(task, params=params if depth is None else replace(params, max_depth=depth))
 
 
 def first_bags(task: FitTask, order: Columns, number: int) -> Columns:

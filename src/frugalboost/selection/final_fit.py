@@ -101,7 +101,10 @@ def _fit_free(task: FitTask, columns: Columns, observer: Observer | None, thread
         models.append(ridge_model(narrow, np.arange(len(columns)), last.l2, threads))
     if last.kind != "lines":
         base = {"mean": last.trees, "lines by boosting": "lines"}.get(last.kind, last.kind)
-        narrow = replace(narrow, params=replace(narrow.params, base=base))
+        most = narrow.params.max_iter
+        if last.iterations is not None and narrow.validation is None and task.params.average == 1:
+            most = min(most, max(1, last.iterations))  # nothing else would stop it
+        narrow = replace(narrow, params=replace(narrow.params, base=base, max_iter=most))
         fit = fit_average if task.params.average > 1 else _boost
         models.append(fit(narrow, observer, threads))
     model = models[0] if len(models) == 1 else mean_of(models, narrow, threads)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from frugalboost._support.progress import SellingLine
-from frugalboost.selection.backward import eliminate
+from frugalboost.selection.exactly_k import eliminate
 from frugalboost.selection.final_fit import FitResult, forward
 from frugalboost.training import fit as training
 from frugalboost.training.task import FitTask

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from frugalboost._support.parallel import Check, run_parallel
 from frugalboost._support.progress import SellingLine
-from frugalboost.selection.backward import eliminate
+from frugalboost.selection.exactly_k import eliminate
 from frugalboost.selection.final_fit import FitResult, forward
 from frugalboost.training.boosting import boost
 from frugalboost.training.fit import prepare

@@ -37,6 +37,14 @@ class Ridge:
     gains: Floats
     train_loss: float
     validation_loss: float  # NaN without validation rows
+    constant_loss: float  # validation loss of the start values
+
+    @classmethod
+    def from_core(cls, fit: _core.RidgeFit, columns: Columns, outputs: int) -> Ridge:
+        """Take over a result of the core."""
+        slopes = np.asarray(fit.slopes).reshape(outputs, len(columns))
+        losses = (fit.train_loss, fit.validation_loss, fit.constant_loss)
+        return cls(columns, np.asarray(fit.start), slopes, np.asarray(fit.gains), *losses)
 
     def ensemble(self, task: FitTask) -> Ensemble:
         """One iteration for each column, in their order."""
@@ -47,26 +55,18 @@ class Ridge:
 
 def fit_ridges(task: FitTask, columns: Columns, l2s: Floats, threads: int, start: Floats | None = None) -> list[Ridge]:
     """A ridge for each penalty; falling penalties are fastest. ``start``: raw start values, where they are given."""
-
-    def rows(sample: object, binned: _core.BinnedMatrix | None) -> engines.EngineRows | None:
-        return None if binned is None else engines.EngineRows(binned, sample.y, sample.weights)  # type: ignore[attr-defined]
-
-    train, validation = rows(task.train, task.binned), rows(task.validation, task.validation_bins)
-    assert train is not None
+    train, validation = engines.EngineRows(task.binned, task.train.y, task.train.weights), None
+    if task.validation is not None and task.validation_bins is not None:
+        validation = engines.EngineRows(task.validation_bins, task.validation.y, task.validation.weights)
     engine = engines.make_engine(train, validation, task.loss, task.outputs, task.params.to_core(), threads, task.part)
     first = [] if start is None else start.tolist()
     found = _core.fit_ridge(engine, columns.tolist(), l2s.tolist(), first, threads)
-    return [_ridge(fit, columns, task.outputs) for fit in found]
-
-
-def _ridge(fit: _core.RidgeFit, columns: Columns, outputs: int) -> Ridge:
-    slopes = np.asarray(fit.slopes).reshape(outputs, len(columns))
-    return Ridge(columns, np.asarray(fit.start), slopes, np.asarray(fit.gains), fit.train_loss, fit.validation_loss)
+    return [Ridge.from_core(fit, columns, task.outputs) for fit in found]
 
 
 def ridge_model(task: FitTask, columns: Columns, l2: float, threads: int) -> Model:
     """A ridge as a model; all larger penalties are tried on the way to the one wanted, which is faster than none."""
-    ridge = fit_ridges(task, columns, L2S[L2S >= l2], threads)[-1]
+    ridge = fit_ridges(task, columns, L2S[l2 <= L2S], threads)[-1]
     trees = ridge.ensemble(task)
     number = len(columns)
     losses = trees.loss_curve(task.binned, task.train, task.train, task.loss, threads)

@@ -59,14 +59,15 @@ def with_scores(task: FitTask, threads: int) -> FitTask:
     assert thresholds is not None
     if len(binned.scores):
         return task
-    if thresholds.scores is None:
+    scores = thresholds.scores
+    if scores is None:
         scale = getattr(_core.LineScale, task.params.line_scale)
         binned.score_bins(task.train.weights, scale, threads, task.part)
-        thresholds = replace(thresholds, scores=np.asarray(binned.scores))
+        scores = np.asarray(binned.scores)
     for rows in (task.bins, task.validation_bins):
         if rows is not None:
-            rows.scores = thresholds.scores
-    return replace(task, thresholds=thresholds)
+            rows.scores = scores
+    return replace(task, thresholds=replace(thresholds, scores=scores))
 
 
 def fit(task: FitTask, threads: int, warm: WarmStart | None = None, verbose: bool = False) -> tuple[Model, WarmStart]:

@@ -174,9 +174,9 @@ PARAMETERS = (
         '"auto"',
         '{"auto", "trees", "lines", "both"}',
         [StrOptions({"auto", "trees", "lines", "both"})],
-        """What an iteration adds. "trees": a tree, as in the paper. "lines": a straight line in one feature, which is the
-        better choice where columns outnumber rows. "both": whichever gains more, the first split of a tree or a line.
-        "auto": trees; but ``n_features_to_select`` lets held-out rows choose between all of them. See
+        """What an iteration adds. "trees": a tree, as in the paper. "lines": a straight line in one feature, which is
+        often better if columns outnumber rows. "both": whichever gains more, the first split of a tree or a line.
+        "auto": trees; but ``n_features_to_select`` lets held-out rows choose between all of them, see
         docs/lines.md.""",
         kept="str",
         to_core=_member(_core.Base, auto="trees"),

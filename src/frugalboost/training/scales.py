@@ -39,7 +39,7 @@ class Scales:
         steps, bins = np.asarray(binned.scores), np.asarray(binned.n_bins)
         begins = np.concatenate([[0], np.cumsum(bins)])
         cuts = [np.asarray(binned.cuts(int(c))) for c in columns]
-        scores = [steps[begins[c] : begins[c + 1]] * STEP for c in columns]
+        scores = [(steps[begins[c] : begins[c + 1]] * STEP).astype(np.float64) for c in columns]
         return cls._of_lists(columns.tolist(), cuts, scores)
 
     @classmethod
