@@ -59,6 +59,7 @@ def select(
     target: o.Target = None,
     out: o.OutFolder = None,
     k: o.K = None,
+    fewer: o.Fewer = False,
     mu: o.Mu = None,
     rule: o.RuleOption = Rule.ONE_STANDARD_ERROR,
     sell: o.Sell = True,
@@ -88,7 +89,7 @@ def select(
     Writes selected.csv, path.csv, model.frugal and report.html into a folder. Exit codes: 0; 2 if something is wrong
     with the call or the table; 3 if no feature is worth its price.
     """
-    rule_of_choice = {"k": k, "mu": mu, "rule": rule.value, "sell": sell, "budget": budget}
+    rule_of_choice = {"k": k, "fewer": fewer, "mu": mu, "rule": rule.value, "sell": sell, "budget": budget}
     fits = {"trees": trees, "depth": depth, "learning_rate": learning_rate, "leaf": leaf}
     search = {"splits": splits, "points": points, "sample": sample, "seed": seed, "threads": threads, "verbose": 1}
     roles = {"target": target, "weight": weight, "ids": tuple(ids or ()), "task": task.value, "scoring": scoring}

@@ -23,6 +23,7 @@ OutFolder = Annotated[
     str | None, typer.Option("--out", "-o", help="Folder for the results.  [default: TABLE's name + '_selected']")
 ]
 K = Annotated[int | None, typer.Option("--k", "-k", min=1, help="Exactly this number of features.")]
+Fewer = Annotated[bool, typer.Option("--fewer", help="With --k: at most that many; held-out rows say where to stop.")]
 Mu = Annotated[
     float | None, typer.Option(min=0.0, help="A fixed mu, what a price of 1 weighs, instead of a chosen one.")
 ]
@@ -44,7 +45,9 @@ Scoring = Annotated[str | None, typer.Option(help="Any score of scikit-learn, su
 Trees = Annotated[int, typer.Option(min=1, help="Maximum number of trees.")]
 Depth = Annotated[
     int | None,
-    typer.Option(min=1, help="Maximum depth of a tree.  [default: 4; with more columns than rows 1, 2 or 4]"),
+    typer.Option(
+        min=1, help="Maximum depth of a tree.  [default: 4; with more columns than rows 1, and lines are tried]"
+    ),
 ]
 LearningRate = Annotated[float, typer.Option(min=1e-6, help="Factor on every tree.")]
 Leaf = Annotated[

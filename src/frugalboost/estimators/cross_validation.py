@@ -58,6 +58,7 @@ class GBFSCVBase(NotebookMixin, Selector, MetaEstimatorMixin, BaseEstimator):  #
         "eps": [Interval(Real, 0, 1, closed="neither")],
         "n_features_to_select": [Interval(Integral, 0, None, closed="left"), "array-like", None],
         "max_depths": ["array-like", None],
+        "bases": ["array-like", None],
         "max_iters": ["array-like", None],
         "cv": ["cv_object"],
         "scoring": [str, callable, None],
@@ -76,6 +77,7 @@ class GBFSCVBase(NotebookMixin, Selector, MetaEstimatorMixin, BaseEstimator):  #
         eps: float = 1e-3,
         n_features_to_select: int | Sequence[int] | None = None,
         max_depths: Sequence[int | None] | None = None,
+        bases: Sequence[str] | None = None,
         max_iters: Sequence[int] | None = None,
         cv: Any = None,
         scoring: Any = None,
@@ -90,6 +92,7 @@ class GBFSCVBase(NotebookMixin, Selector, MetaEstimatorMixin, BaseEstimator):  #
         self.eps = eps
         self.n_features_to_select = n_features_to_select
         self.max_depths = max_depths
+        self.bases = bases
         self.max_iters = max_iters
         self.cv = cv
         self.scoring = scoring
@@ -209,22 +212,35 @@ class GBFSCVBase(NotebookMixin, Selector, MetaEstimatorMixin, BaseEstimator):  #
         return splits
 
     def _grid(self, template: GBFSBase, sample: Sample) -> Grid:
-        depths = [template.max_depth] if self.max_depths is None else list(self.max_depths)
+        learners = self._learners(template)
         iterations = [None] if self.max_iters is None else sorted(set(self.max_iters))
-        if not depths or not iterations:
-            raise ValueError("max_depths and max_iters must not be empty lists.")
-        for depth, t in product(depths, iterations):
-            clone(template).set_params(
-                max_depth=depth, max_iter=template.max_iter if t is None else t
-            )._validate_params()
+        if not learners or not iterations:
+            raise ValueError("max_depths, bases and max_iters must not be empty lists.")
+        for learner, t in product(learners, iterations):
+            own = clone(template).set_params(**learner, max_iter=template.max_iter if t is None else t)
+            own._validate_params()
         if self.n_features_to_select is not None:
             if self.mus is not None:
                 raise ValueError("mus and n_features_to_select can't both be tried: give one of them.")
-            return Grid("n_features_to_select", np.array(check_numbers(self.n_features_to_select)), depths, iterations)
+            return Grid(
+                "n_features_to_select", np.array(check_numbers(self.n_features_to_select)), learners, iterations
+            )
         if self.mus is not None:
-            return Grid("mu", check_mus(self.mus), depths, iterations)
-        mu_max = path_fitter(template, sample, n_jobs=self.n_jobs).mu_max
-        return Grid("mu", mu_grid(mu_max, self.n_mus, self.eps), depths, iterations, mu_max)
+            return Grid("mu", check_mus(self.mus), learners, iterations)
+        kinds = {learner.get("base", template.base): learner for learner in learners}
+        mu_max = max(path_fitter(template._like(**own), sample, n_jobs=self.n_jobs).mu_max for own in kinds.values())
+        return Grid("mu", mu_grid(mu_max, self.n_mus, self.eps), learners, iterations, mu_max)
+
+    def _learners(self, template: GBFSBase) -> list[dict[str, Any]]:
+        """Settings of the base learners to try; lines have no depth, so they are tried once."""
+        depths = [template.max_depth] if self.max_depths is None else list(self.max_depths)
+        if self.bases is None:
+            return [{"max_depth": depth} for depth in depths]
+        return [
+            {"max_depth": depth, "base": base}
+            for base in dict.fromkeys(self.bases)
+            for depth in (depths[:1] if base == "lines" else depths)
+        ]
 
     def _try(self, template: GBFSBase, sample: Sample, targets: Sample, splits: list[Split], grid: Grid) -> None:
         """Score every candidate on every split, one split after another."""
@@ -234,12 +250,12 @@ class GBFSCVBase(NotebookMixin, Selector, MetaEstimatorMixin, BaseEstimator):  #
             held_out = sample.take(test)
             shown = replace(targets.targets(test), X=held_out.X)
             rows = []
-            for part, depth in enumerate(grid.depths):
-                at_depth = template._like(max_depth=depth)
-                fitter = path_fitter(at_depth, sample.take(train), n_jobs=self.n_jobs)
-                fold = Fold(fitter, held_out, partial(_score, at_depth, scorer, shown))
-                label, depths = f"split {number + 1}/{len(splits)}, fit", len(grid.depths)
-                stage = Stage(Work.CROSS_VALIDATION, label, number * depths + part + 1, len(splits) * depths)
+            for part, settings in enumerate(grid.learners):
+                own = template._like(**settings)
+                fitter = path_fitter(own, sample.take(train), n_jobs=self.n_jobs)
+                fold = Fold(fitter, held_out, partial(_score, own, scorer, shown))
+                label, learners = f"split {number + 1}/{len(splits)}, fit", len(grid.learners)
+                stage = Stage(Work.CROSS_VALIDATION, label, number * learners + part + 1, len(splits) * learners)
                 rows += fold.rows(grid, bool(self.verbose), stage)
             table.append(rows)
         self._publish_results(np.array(table), grid, score_name(template, self.scoring))
@@ -317,6 +333,8 @@ n_features_to_select : int, sequence of int or None, default=None
     ``max_depths`` and ``max_iters`` are chosen.
 max_depths : sequence of int or None, default=None
     Depths to try with each; None: the estimator's.
+bases : sequence of str or None, default=None
+    Values of ``base`` to try with each, such as ``["trees", "lines"]``; None: the estimator's.
 max_iters : sequence of int or None, default=None
     Numbers of iterations to try with each. Over mu they need no further fits: the longest is cut. None: the
     estimator's.

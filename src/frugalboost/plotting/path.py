@@ -279,15 +279,18 @@ def _cross_validated(search: Any, x: str, y: str | None, name: str | None) -> di
 
 
 def _by_grid(candidates: Sequence[dict[str, Any]]) -> list[tuple[str, list[int]]]:
-    """Candidates of each line, and its label: depth and iterations, if several were tried."""
-    groups: dict[tuple[Any, Any], list[int]] = {}
+    """Candidates of each line, and its label: what was tried besides, if there was a choice."""
+    groups: dict[tuple[Any, Any, Any], list[int]] = {}
     for i, candidate in enumerate(candidates):
-        groups.setdefault((candidate["max_depth"], candidate.get("max_iter")), []).append(i)
-    several_depths = len({depth for depth, _ in groups}) > 1
-    several_iterations = len({t for _, t in groups}) > 1
+        key = (candidate.get("base"), candidate["max_depth"], candidate.get("max_iter"))
+        groups.setdefault(key, []).append(i)
+    several_bases = len({base for base, _, _ in groups}) > 1
+    several_depths = len({depth for base, depth, _ in groups if base != "lines"}) > 1
+    several_iterations = len({t for _, _, t in groups}) > 1
     out = []
-    for (depth, t), places in groups.items():
-        words = ["any depth" if depth is None else f"depth {depth}"] if several_depths else []
+    for (base, depth, t), places in groups.items():
+        words = [base] if several_bases else []
+        words += ["any depth" if depth is None else f"depth {depth}"] if several_depths and base != "lines" else []
         words += [f"{t} iterations"] if several_iterations else []
         out.append((", ".join(words), places))
     return out

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from numbers import Integral, Real
@@ -28,7 +27,9 @@ from frugalboost.tables.sample import Sample
 HELD_OUT = 0.2
 USUAL_SAMPLE, SMALLEST_SAMPLE = 50_000, 10_000  # rows times trees per iteration; and the least number of rows
 USUAL_LEAF, LEAVES = 20, 50  # rows in a leaf: 20, on small tables a fiftieth of the rows
-USUAL_DEPTH, DEPTHS_TRIED = 4, (1, 2, 4)  # with more columns than rows, splits of few rows find columns by chance
+USUAL_DEPTH = 4
+# With more columns than rows, splits of few rows find columns by chance: lines are tried, and trees of a single split.
+WIDE = {"bases": ("lines", "trees"), "max_depths": (1,)}
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,8 @@ class Settings:
     sell: bool = True
     budget: float | None = None
     trees: int = 500
-    depth: int | None = None  # None: USUAL_DEPTH, or the best of DEPTHS_TRIED
+    depth: int | None = None  # None: USUAL_DEPTH, or what is best of WIDE
+    fewer: bool = False  # with k: at most that many
     learning_rate: float = 0.1
     leaf: int | None = None
     splits: int = 5
@@ -55,6 +57,8 @@ class Settings:
         """Raise Problem for settings that are out of bounds or don't go together."""
         if self.k is not None and self.mu is not None:
             raise Problem(Option("k"), " and ", Option("mu"), " can't be used together: give one of them.")
+        if self.fewer and self.k is None:
+            raise Problem(Option("fewer"), " needs ", Option("k"), ": it allows fewer features than that.")
         for name, lowest in LOWEST.items():
             check_number(name, getattr(self, name), lowest)
         if self.seed > LARGEST_SEED:
@@ -119,14 +123,14 @@ def choose(rows: Sample, task: Task, settings: Settings, costs: Cost | None, tes
     """
     all_rows, rows = rows, sampled(rows, task, settings)
     template = template_of(len(rows.y), task, settings, costs)
-    tried = {"max_iters": trees_tried(settings.trees), "max_depths": depths_tried(all_rows.X.shape, settings.depth)}
+    tried = {"max_iters": trees_tried(settings.trees), **learners_tried(all_rows.X.shape, settings.depth)}
     search = search_of(template, rows.y, task, settings, **tried)
     search.fit(rows.X, rows.y, rows.weights)
     choice = None
     if settings.rule == Rule.ONE_STANDARD_ERROR and not search.n_features_selected_:
         retry_with_paired_rule(search, rows)
     if settings.k is not None:
-        choice = choose_k(search, rows, settings.k)
+        choice = choose_k(search, rows, settings.k, settings.fewer)
     elif settings.mu is not None:
         choice = choose_mu(search, rows, settings.mu)
     elif settings.sell and search.n_features_selected_:
@@ -181,10 +185,10 @@ def trees_tried(most: int) -> list[int]:
     return sorted({max(1, most * share // 100) for share in (10, 20, 40, 100)})
 
 
-def depths_tried(shape: tuple[int, int], asked: int | None) -> Sequence[int] | None:
-    """Depths among which the path chooses; None: the estimator's own."""
+def learners_tried(shape: tuple[int, int], depth: int | None) -> dict[str, Any]:
+    """Lines and depths among which the path chooses; nothing: the estimator's own."""
     n_rows, n_columns = shape
-    return DEPTHS_TRIED if asked is None and n_columns > n_rows else None
+    return dict(WIDE) if depth is None and n_columns > n_rows else {}
 
 
 def search_of(template: GBFSBase, y: Any, task: Task, settings: Settings, **what: Any) -> GBFSCVBase:
@@ -219,24 +223,29 @@ def stratifiable(y: Any, share: float) -> bool:
     return bool(counts.min() >= 2 and len(counts) <= min(share, 1 - share) * len(y))
 
 
-def choose_k(search: GBFSCVBase, rows: Sample, k: int) -> Choice:
-    """Exactly k features: buy many, sell the weakest back."""
-    own = selling(search, rows, k)
+def choose_k(search: GBFSCVBase, rows: Sample, k: int, fewer: bool = False) -> Choice:
+    """Exactly k features, or at most k: buy many, sell the weakest back."""
+    own = selling(search, rows, k, fewer)
     model = own.estimator_
     costs = model._costs()
     counted = "feature" if costs.bags is None else "bag"
     asked = f"{k} {counted}{' was' if k == 1 else 's were'} asked for"
     found = costs.count(model.selected_features_)
+    if fewer:
+        return choice_of(own, f"At most {asked}; of all numbers up to {k}, {found} had the lowest held-out loss.")
     if found < k:
         return choice_of(own, f"{asked}, but only {found} gain anything and can be bought at these prices.")
     return choice_of(own, f"Exactly {asked}; more were bought, and the weakest sold back.")
 
 
-def selling(search: GBFSCVBase, rows: Sample, k: int) -> GBFSCVBase:
+def selling(search: GBFSCVBase, rows: Sample, k: int, fewer: bool = False) -> GBFSCVBase:
     """A cross-validated search for k features (bags), with the number and depth of trees that did best on the path."""
     best = search.cv_results_["params"][int(np.nanargmax(search.cv_results_["mean_test_score"]))]
     trees = {"estimator__max_iter": best["max_iter"], "estimator__max_depth": best["max_depth"]}
-    return refitted(search, rows, n_features_to_select=k, mus=None, max_iters=None, max_depths=None, **trees)
+    if best.get("base") == "lines":  # cross-validation has cut their iterations, and chose no depth
+        trees = {}
+    once = {"mus": None, "max_iters": None, "max_depths": None, "bases": None}
+    return refitted(search, rows, n_features_to_select=k, estimator__fewer=fewer, **once, **trees)
 
 
 def sold_back(search: GBFSCVBase, rows: Sample) -> Choice | None:

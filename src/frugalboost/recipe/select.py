@@ -73,6 +73,7 @@ def select(
     target: str | int | None = None,
     *,
     k: int | None = None,
+    fewer: bool = False,
     mu: float | None = None,
     rule: str = "1se",
     sell: bool = True,
@@ -112,6 +113,8 @@ def select(
         files bring their own.
     k : int or None, default=None
         Exactly this number of features (of bags, if there are bags).
+    fewer : bool, default=False
+        With ``k``: at most that many; the number with the lowest held-out loss.
     mu : float or None, default=None
         A fixed mu, what a price of 1 weighs, instead of a chosen one.
     rule : {"1se", "min", "paired"}, default="1se"

@@ -26,6 +26,7 @@ Floats = NDArray[np.float64]
 Columns = NDArray[np.int64]
 T = TypeVar("T")
 
+FEW_ROWS = 500  # up to here, lines are preferred unless others are clearly better: losses of few rows vary
 ROWS_TO_JUDGE = 300  # folds are drawn again until about this many rows were held out, at most REPEATS times
 REPEATS = 4
 
@@ -75,6 +76,7 @@ class BaseComparison:
     def __init__(self, task: FitTask, observer: Observer | None, threads: int) -> None:
         self._task, self._observer, self._threads = task, observer, threads
         rows = len(task.train)
+        self._few = rows <= FEW_ROWS
         repeats = int(np.clip(-(-ROWS_TO_JUDGE // max(rows, 1)), 1, REPEATS))
         folds = partial(stratified_folds, task.train.y, task.outputs, FOLDS, most=MOST_ROWS)
         self._folds = [fold for r in range(repeats) for fold in folds(task.params.seed + r)]
@@ -100,13 +102,14 @@ class BaseComparison:
 
     # ------------------------------------------------------------------------------------------ the last fit
 
-    def last_fit(self, columns: Columns) -> LastFit:
-        """What to fit on these columns."""
-        return self._decided(self._in_folds(partial(self._last_fits, columns)))[0]
+    def last_fit(self, columns: Columns) -> tuple[LastFit, float]:
+        """What to fit on these columns, and its held-out loss."""
+        last, losses = self._decided(self._in_folds(partial(self._last_fits, np.sort(columns))))
+        return last, float(losses.mean())
 
     def penalty(self, columns: Columns) -> float:
         """The penalty of lines on these columns."""
-        tried = self._in_folds(partial(self._last_fits, columns, kinds=()))
+        tried = self._in_folds(partial(self._last_fits, np.sort(columns), kinds=()))
         return float(L2S[HeldOut([t.curves["lines"] for t in tried]).best])
 
     def _last_fits(
@@ -132,17 +135,27 @@ class BaseComparison:
         """The best of the models that were fitted in all folds, and its held-out losses."""
         kinds = {kind: HeldOut([t.curves[kind] for t in tried]) for kind in tried[0].curves}
         losses = {kind: found.losses for kind, found in kinds.items()}
-        trees = min((kind for kind in ("trees", "both") if kind in kinds), key=lambda k: kinds[k].loss, default="")
+        trees = min((kind for kind in ("both", "trees") if kind in kinds), key=lambda k: kinds[k].loss, default="")
         l2 = 0.0
-        if "lines" in kinds and not trees:
-            return LastFit("lines", float(L2S[kinds["lines"].best])), losses["lines"]
         if "lines" in kinds:
             l2 = float(L2S[kinds["lines"].best])
+        if "lines" in kinds and trees:
             means = [t.mean_loss(self._task, trees, kinds[trees].best, kinds["lines"].best) for t in tried]
             losses["mean"] = np.array(means)
-        best = min(losses, key=lambda kind: losses[kind].mean())
-        tree_kind = trees if best == "mean" else best
-        return LastFit(best, l2, None if best == "lines" else kinds[tree_kind].best, trees), losses[best]
+        best = self._first_unless_beaten(losses, [k for k in ("lines", "mean", "both", "trees") if k in losses], 1.5)
+        if best == "lines":
+            return LastFit("lines", l2), losses[best]
+        return LastFit(best, l2, kinds[trees if best == "mean" else best].best, trees), losses[best]
+
+    def _first_unless_beaten(self, losses: dict[T, Floats], order: Sequence[T], margin: float) -> T:
+        """The lowest mean loss; with few rows a later one must be lower by some standard errors, fold by fold."""
+        best = order[0]
+        for rival in order[1:]:
+            gain = losses[best] - losses[rival]
+            error = gain.std(ddof=1) / np.sqrt(len(gain)) if self._few and len(gain) > 1 else 0.0
+            if gain.mean() > margin * error:
+                best = rival
+        return best
 
     # ------------------------------------------------------------------------------------- what buys features
 
@@ -159,7 +172,7 @@ class BaseComparison:
             found = {Buyer("lines", last=last): losses}
             for j, depth in enumerate(depths):
                 found[Buyer("trees", depth)] = HeldOut([fold[i][1][j] for fold in tried]).losses
-            best = min(found, key=lambda buyer: float(found[buyer].mean()))
+            best = self._first_unless_beaten(found, list(found), 3.0)
             self._gains[number] = np.array([fold[i][0].constant_loss for fold in tried]) - found[best]
             out[number] = (best, float(found[best].mean()))
         return out

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from frugalboost.losses import has_values
 from frugalboost.selection.backward import BackwardElimination, OwnedBags
 from frugalboost.selection.base_learner import (
+    FEW_ROWS,
     BaseComparison,
     Buyer,
     LastFit,
@@ -87,10 +89,12 @@ class Plan:
         self.comparison = BaseComparison(self.task, observer, threads)
         rows, columns = self.task.binned.shape
         self.wide = columns > rows
+        # With few rows all of the buying is repeated in folds; with more they compare features bought with all rows.
+        few = self.wide and rows <= FEW_ROWS
         # Held-out losses by number of features, if they are to decide it; empty: they are not, or not yet.
         self.judged: dict[int, float] = {}
         self.buyers = dict.fromkeys(self.numbers, Buyer("lines" if base == "lines" else "trees"))
-        if base in ("auto", "lines") and (self.wide or (base == "lines" and self.fewer)) and has_ridge(self.task):
+        if has_ridge(self.task) and ((base == "auto" and few) or (base == "lines" and (few or self.fewer))):
             self._compare(trees=base == "auto")
 
     @property
@@ -131,10 +135,32 @@ class Plan:
         if decided is not None:
             return decided
         if base == "auto":
-            return self.comparison.last_fit(np.sort(columns))
+            return self.comparison.last_fit(columns)[0]
         if not has_ridge(self.task):
             return LastFit("lines by boosting")
-        return LastFit("lines", self.comparison.penalty(np.sort(columns)))
+        return LastFit("lines", self.comparison.penalty(columns))
+
+    def _costs_no_more(self, rival: Columns, kept: Columns, number: int) -> bool:
+        """Whether all of the rival columns can be bought, for no more than the others."""
+        limited = at_most(self.task, number)
+        own, other = PurchaseOrder.find(limited, [kept]), PurchaseOrder.find(limited, [rival])
+        return len(other.order) == len(rival) and other.cost <= own.cost * (1 + 1e-9)
+
+    @cached_property
+    def line_order(self) -> Columns:
+        """Features in the order in which lines buy them, if they may compete with those of trees."""
+        if self.task.params.base != "auto" or not self.wide or not has_ridge(self.task):
+            return np.zeros(0, dtype=np.int64)
+        return buy_lines(self.task, max(self.numbers), self.observer, self.threads).features
+
+    def best_of(self, number: int, kept: Columns) -> tuple[Columns, LastFit]:
+        """Features that trees have chosen or those that lines buy, and what to fit on them."""
+        rival = first_bags(self.task, self.line_order, number) if len(self.line_order) else kept
+        same = set(rival.tolist()) == set(kept.tolist())
+        if same or not len(kept) or not self._costs_no_more(rival, kept, number):
+            return kept, self.last_fit(number, kept)
+        (last, loss), (other, rival_loss) = self.comparison.last_fit(kept), self.comparison.last_fit(rival)
+        return (rival, other) if rival_loss < loss else (kept, last)
 
 
 class ByLines:
@@ -201,7 +227,8 @@ class ByTrees:
         fair = bool(np.isfinite(task.budget) or first.cost <= left.order.cost)
         if fair and len(rival) and importance.loss(np.sort(rival)) < importance.loss(np.sort(kept)):
             kept = rival
-        again = fit_on(limited, kept, self._bought, observer, threads, plan.last_fit(number, kept))
+        kept, last = plan.best_of(number, kept)
+        again = fit_on(limited, kept, self._bought, observer, threads, last)
         keep = "forward" if fair and first.validation_loss < again.validation_loss else "refit"
         chosen = replace(first if keep == "forward" else again, mu_max=self._bought.mu_max)
         little = len(kept) > 0 and importance.no_better_than_constant(np.sort(kept))

@@ -24,19 +24,19 @@ Row = tuple[float, ...]  # score, features, cost, held-out loss, iterations
 
 @dataclass(frozen=True)
 class Grid:
-    """The candidates: every depth with every mu or number of features, and every number of iterations."""
+    """The candidates: every learner with every mu or number of features, and every number of iterations."""
 
     parameter: str
     values: NDArray[Any]
-    depths: Sequence[int | None]
+    learners: Sequence[dict[str, Any]]  # settings of the estimator: a depth, and a base where several are tried
     iterations: Sequence[int | None]  # None: the estimator's own
     mu_max: float | None = None  # of all rows; if given, a mu means the same share of mu_max in every split
 
     def candidates(self) -> list[dict[str, Any]]:
         """Parameters of each candidate, in the order of the results."""
         return [
-            {self.parameter: value.item(), "max_depth": depth} | ({} if t is None else {"max_iter": t})
-            for depth, value, t in product(self.depths, self.values, self.iterations)
+            {self.parameter: value.item()} | learner | ({} if t is None else {"max_iter": t})
+            for learner, value, t in product(self.learners, self.values, self.iterations)
         ]
 
 
