@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 Columns = NDArray[np.int64]
 T = TypeVar("T")
 
-FEW_ROWS = 500  # up to here, lines are preferred unless others are clearly better: losses of few rows vary
+FEW_ROWS = 500  # with fewer, and more columns, lines are preferred unless others are clearly better
 ROWS_TO_JUDGE = 300  # folds are drawn again until about this many rows were held out, at most REPEATS times
 REPEATS = 4
 
@@ -76,7 +76,7 @@ class BaseComparison:
     def __init__(self, task: FitTask, observer: Observer | None, threads: int) -> None:
         self._task, self._observer, self._threads = task, observer, threads
         rows = len(task.train)
-        self._few = rows <= FEW_ROWS
+        self._few = rows <= min(FEW_ROWS, task.binned.shape[1])
         repeats = int(np.clip(-(-ROWS_TO_JUDGE // max(rows, 1)), 1, REPEATS))
         folds = partial(stratified_folds, task.train.y, task.outputs, FOLDS, most=MOST_ROWS)
         self._folds = [fold for r in range(repeats) for fold in folds(task.params.seed + r)]
