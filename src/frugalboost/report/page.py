@@ -7,6 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from frugalboost.estimators.made_of import slope_text
 from frugalboost.report.charts import Spec, charts_of
 from frugalboost.report.contents import Contents
 
@@ -42,6 +43,8 @@ def page_of(contents: Contents) -> str:
         charts=charts,
         figure=figure,
         error=lambda value: error_text(contents, value),
+        slope=lambda feature: slope_text(feature.get("slope"), classes_of(contents)),
+        made_of=made_of_text(contents),
         lead=lead(contents),
         about=about(contents),
         most=MOST_ROWS,
@@ -94,6 +97,22 @@ def lead(contents: Contents) -> str:
     constant = contents["constant_error"]
     beside = "" if constant is None else f" (a constant: {error_text(contents, constant)})"
     return f"{chosen['n_features']} of {facts['n_features']:,} features{price}: {measure['title']} {error}{beside}."
+
+
+def made_of_text(contents: Contents) -> str:
+    """What the chosen model adds up, where it has lines."""
+    parts = contents.get("made_of")  # runs of earlier versions lack it
+    if not parts or not parts["lines"]:
+        return ""
+    return (
+        f"The model adds up {parts['words']}. Slope: by how much the raw prediction rises with the score of the "
+        "feature, which has mean 0 and standard deviation 1; below zero it falls."
+    )
+
+
+def classes_of(contents: Contents) -> list[str]:
+    """Names of the classes; none for numbers."""
+    return [str(t["value"]) for t in contents["facts"]["target"] if "value" in t]
 
 
 def about(contents: Contents) -> list[tuple[str, Any]]:
