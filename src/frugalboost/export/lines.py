@@ -52,7 +52,8 @@ def _merged(trees: Ensemble, output: int) -> list[Nodes]:
     found = []
     for scale in np.unique(line[line >= 0]).tolist():
         own = roots[line == scale]
-        sums = {name: float(getattr(trees, name)[own].sum()) for name in ("value", "slope", "gain")}
+        with np.errstate(over="ignore"):
+            sums = {name: float(getattr(trees, name)[own].sum()) for name in ("value", "slope", "gain")}
         found.append(_tree(trees.scales, scale, sums, float(trees.weight[own].max())))
     return found
 
