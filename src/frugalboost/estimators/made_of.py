@@ -52,8 +52,8 @@ class MadeOfMixin:
         >>> [(line["name"], line["direction"]) for line in model.lines_]
         [('bmi', 'positive'), ('s5', 'positive'), ('bp', 'positive')]
         """
-        names = feature_names(self)
         slopes = self._slopes()
+        names = feature_names(self)
         found = []
         for column in self.selected_features_.tolist():
             if column in slopes:
