@@ -167,9 +167,14 @@ def gains(contents: Contents) -> Any:
     )
 
 
+def classes_of(contents: Contents) -> list[str]:
+    """Names of the classes; none for numbers."""
+    return [str(t["value"]) for t in contents["facts"]["target"] if "value" in t]
+
+
 def slope_rows(contents: Contents) -> list[dict[str, Any]]:
     """A row for each feature that has lines, the steepest first; with more than two classes, one for each class."""
-    classes = [str(t["value"]) for t in contents["facts"]["target"] if "value" in t]
+    classes = classes_of(contents)
     found = []
     for f in contents["chosen"]["features"]:
         slope = f.get("slope")  # runs of earlier versions have none
@@ -189,14 +194,16 @@ def slopes(contents: Contents) -> Any:
         return None
     base = alt.Chart(data(rows)).encode(y=alt.Y("feature:N", title=None, sort=None, axis=alt.Axis(labelLimit=170)))
     tips = [alt.Tooltip("feature:N"), alt.Tooltip("slope:Q", format="+.3g")]
+    height = ROW * len({row["feature"] for row in rows})
     if rows[0]["class"]:
-        colour = alt.Color("slope:Q", scale=alt.Scale(scheme="blueorange", domainMid=0))
+        height = max(3 * ROW, height)  # room for the legend
+        most = max(abs(row["slope"]) for row in rows)
+        colour = alt.Color("slope:Q", scale=alt.Scale(scheme="blueorange", domain=[-most, most]))
         across = alt.X("class:N", title=None, sort=None, axis=alt.Axis(labelLimit=90, labelAngle=-50))
         made = base.mark_rect().encode(x=across, color=colour, tooltip=[*tips, alt.Tooltip("class:N")])
     else:
         falls = alt.condition("datum.slope < 0", alt.value(ORANGE), alt.value(BLUE))
         made = base.mark_bar().encode(x=alt.X("slope:Q", title="slope"), color=falls, tooltip=tips)
-    height = ROW * len({row["feature"] for row in rows})
     return made.properties(width="container", height=height, description="The slope of each feature's lines")
 
 

@@ -8,7 +8,7 @@ from importlib.resources import files
 from typing import Any
 
 from frugalboost.estimators.made_of import slope_text
-from frugalboost.report.charts import Spec, charts_of
+from frugalboost.report.charts import Spec, charts_of, classes_of
 from frugalboost.report.contents import Contents
 
 MOST_ROWS = 200  # of a table on the page; selected.csv has all
@@ -104,15 +104,12 @@ def made_of_text(contents: Contents) -> str:
     parts = contents.get("made_of")  # runs of earlier versions lack it
     if not parts or not parts["lines"]:
         return ""
+    classes = classes_of(contents)
+    whose = "" if not classes else f" of class {classes[1]}" if len(classes) == 2 else " of a class, here the steepest,"
     return (
-        f"The model adds up {parts['words']}. Slope: by how much the raw prediction rises with the score of the "
+        f"The model adds up {parts['words']}. Slope: by how much the raw prediction{whose} rises with the score of the "
         "feature, which has mean 0 and standard deviation 1; below zero it falls."
     )
-
-
-def classes_of(contents: Contents) -> list[str]:
-    """Names of the classes; none for numbers."""
-    return [str(t["value"]) for t in contents["facts"]["target"] if "value" in t]
 
 
 def about(contents: Contents) -> list[tuple[str, Any]]:
