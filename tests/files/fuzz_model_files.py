@@ -33,10 +33,11 @@ import numpy as np
 import frugalboost
 from frugalboost import GBFSClassifier, GBFSClassifierCV, GBFSRegressor, ModelFileError
 from frugalboost.costs import Bags, Prices
+from frugalboost.estimators.notebook import bought
 from frugalboost.losses import Huber, Quantile
 from frugalboost.report.tree import first_tree
 
-KINDS = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "U8": "|u1"}
+KINDS = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "I16": "<i2", "U8": "|u1"}
 NAMES = {np.dtype(v): k for k, v in KINDS.items()}
 MOST_SECONDS = 5.0
 MOST_BYTES = 50e6  # beside fifty times the file
@@ -82,6 +83,10 @@ def models():
     drawn = {"new_features": 0.3, "warm_start": True, "random_state": 1}  # the file has where the draw stands
     yield GBFSRegressor(0.0, **drawn, **small).fit(X, score)
     yield GBFSClassifier(0.0, **drawn, **small).fit(X, three)
+    yield GBFSRegressor(0.0, base="lines", categorical_features=[5], warm_start=True, **small).fit(X, score)
+    yield GBFSClassifier(0.0, base="lines", **small).fit(X, three)
+    yield GBFSRegressor(0.0, base="both", **{**small, "max_iter": 12}).fit(X, X[:, 5] + 4 * (score > 0))
+    yield GBFSRegressor(n_features_to_select=2, base="lines", line_scale="values", **small).fit(X, score)
 
 
 @dataclass
@@ -292,12 +297,15 @@ def change_array(rng, file):
 
 
 NODES = ("feature", "left", "missing_left", "threshold", "value", "gain", "weight", "level_set")
+OF_LINES = ("line", "slope")  # also by node, in models with lines
+SCALES = ("feature", "begin", "cuts", "scores")
 
 
 def change_tree(rng, file):
     """Changes that leave the lengths of the arrays in step."""
-    trees = {n: file.arrays.get(f"ensemble.{n}") for n in (*NODES, "tree_begin")}
-    if any(a is None or not len(a) for a in trees.values()) or len({len(trees[n]) for n in NODES}) > 1:
+    by_node = (*NODES, *(n for n in OF_LINES if f"ensemble.{n}" in file.arrays))
+    trees = {n: file.arrays.get(f"ensemble.{n}") for n in (*by_node, "tree_begin")}
+    if any(a is None or not len(a) for a in trees.values()) or len({len(trees[n]) for n in by_node}) > 1:
         return
     node = rng.randrange(len(trees["feature"]))
     splits = np.flatnonzero(trees["feature"] >= 0)
@@ -310,7 +318,7 @@ def change_tree(rng, file):
     elif kind == 2:  # a leaf in place of a split
         trees["feature"][node] = trees["left"][node] = -1
     elif kind == 3:  # one node more, or less, at the end
-        for name in NODES:
+        for name in by_node:
             array = trees[name]
             file.arrays[f"ensemble.{name}"] = rng.choice([np.concatenate([array, array[-1:]]), array[:-1]])
         trees["tree_begin"][-1] = len(file.arrays["ensemble.feature"])
@@ -318,11 +326,51 @@ def change_tree(rng, file):
         trees["level_set"][rng.choice(splits.tolist())] = rng.choice([-1, 0, 1, 5, 10**6])
     elif kind == 5:  # the last tree is missing
         cut = int(trees["tree_begin"][-2]) if len(trees["tree_begin"]) > 1 else 0
-        for name in NODES:
+        for name in by_node:
             file.arrays[f"ensemble.{name}"] = trees[name][: max(cut, 0)]
         file.arrays["ensemble.tree_begin"] = trees["tree_begin"][:-1]
     elif len(splits):
         trees["feature"][rng.choice(splits.tolist())] = rng.choice([0, 1, 5, 6, 2**31 - 1])
+
+
+def change_lines(rng, file):
+    """Scales, and which lines are drawn on them; in files without lines something of a tree."""
+    scales = {n: file.arrays.get(f"scales.{n}") for n in SCALES}
+    line, slope = (file.arrays.get(f"ensemble.{n}") for n in OF_LINES)
+    parts = [*scales.values(), line, slope]
+    if any(a is None or not len(a) for a in parts):
+        change_tree(rng, file)
+        return
+    node, scale = rng.randrange(len(line)), rng.randrange(len(scales["feature"]))
+    kind = rng.randrange(9)
+    if kind == 0:  # a line on another scale, or none, or one on a tree
+        line[node] = rng.choice([-2, -1, 0, 1, len(scales["feature"]), 2**31 - 1])
+    elif kind == 1:
+        slope[rng.choice([slice(None), node])] = rng.choice([*EXTREMES, -1e308, np.nan, np.inf])
+    elif kind == 2:
+        scales["feature"][scale] = rng.choice([-1, 0, 1, 5, 6, 2**31 - 1])
+    elif kind == 3:
+        place = rng.randrange(len(scales["begin"]))
+        scales["begin"][place] = rng.choice([-1, 0, 1, scales["begin"][place] + 1, len(scales["cuts"]), 2**62])
+    elif kind == 4:
+        array = scales[rng.choice(["cuts", "scores"])]
+        array[rng.choice([slice(None), rng.randrange(len(array))])] = rng.choice([*EXTREMES, -1.0, np.nan, -np.inf])
+    elif kind == 5:
+        file.arrays["scales.cuts"] = scales["cuts"][::-1].copy()
+    elif kind == 6:  # the last scale is missing, or a scale without thresholds is more
+        fewer = rng.random() < 0.5
+        end = int(scales["begin"][-2]) if fewer else len(scales["cuts"])
+        number = len(scales["feature"]) - 1 if fewer else len(scales["feature"]) + 1
+        file.arrays["scales.feature"] = np.resize(scales["feature"], number)
+        file.arrays["scales.begin"] = scales["begin"][:-1] if fewer else np.append(scales["begin"], end)
+        file.arrays["scales.cuts"] = scales["cuts"][:end]
+        file.arrays["scales.scores"] = np.resize(scales["scores"], end + number)
+    elif kind == 7:  # a file of an earlier version, or half of one
+        for name in rng.choice([["ensemble.line", "ensemble.slope"], [f"scales.{n}" for n in SCALES], ["scales.begin"]]):
+            del file.arrays[name]
+    else:  # equal scores, or scores on one side of zero
+        scores = file.arrays["scales.scores"]
+        scores[:] = rng.choice([0.0, 1.0, np.abs(scores), -np.abs(scores), scores[::-1].copy()])
 
 
 EXTREMES = (0.0, 1.0, 1e-320, 1e-12, 0.5, 1e15, 1e308)
@@ -368,6 +416,8 @@ def chain(rng, file):
         "curve.n_features": np.array([0, 1], np.int32),
     }
     file.arrays |= {f"ensemble.{n}": np.zeros(len(split)) for n in ("threshold", "value", "gain", "weight")}
+    for name in [n for n in file.arrays if n.startswith("scales.") or n in ("ensemble.line", "ensemble.slope")]:
+        del file.arrays[name]
     file.arrays |= {f"curve.{n}": np.zeros(2) for n in ("train_loss", "validation_loss", "cost", "prediction_cost")}
     file.description["best_iteration"] = 1
 
@@ -447,7 +497,8 @@ def bomb(rng, file):
     file.description[where] = rng.choice(BOMBS)(20_000)
 
 
-MUTATIONS = [change_description] * 5 + [change_param] * 2 + [change_array] * 5 + [change_tree] * 4 + [change_header] * 3
+MUTATIONS = [change_description] * 5 + [change_param] * 2 + [change_array] * 5 + [change_tree] * 4 + [change_lines] * 4
+MUTATIONS += [change_header] * 3
 MUTATIONS += [change_text, *[change_draw] * 2, *[change_gently] * 8]
 SELDOM = [chain, bomb]
 
@@ -527,6 +578,8 @@ class Fuzzer:
         list(model.staged_predict(X))
         model.get_feature_names_out()
         repr(model)
+        bought(model)
+        assert model.base_ in ("trees", "lines", "both")
         first_tree(model, [str(i) for i in range(model.n_features_in_)])
         assert (model.n_jobs, model.verbose, model.bins_folder, model.screening) == (None, 0, None, "auto")
         assert len(model.history_["bought"]) == model.n_iter_ + 1

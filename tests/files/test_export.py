@@ -74,14 +74,16 @@ def own_raw(model, X):
 def near(model, X):
     """Rows whose values lie on a threshold or beside one, or nowhere."""
     trees = model._model.ensemble
+    split = trees.feature >= 0
+    cuts = [*zip(trees.feature[split], trees.threshold[split], strict=True)]
+    cuts += [(f, t) for s, f in enumerate(trees.scales.feature) for t in trees.scales.cuts_of(s)]
     rng = np.random.default_rng(0)
     rows = X[rng.integers(0, len(X), 600)].astype(np.float64)
     for row in rows:
-        node = rng.choice(np.flatnonzero(trees.feature >= 0))
-        t = trees.threshold[node]
+        feature, t = cuts[rng.integers(len(cuts))]
         with np.errstate(over="ignore"):
             beside = [t, np.nextafter(t, np.inf), np.nextafter(t, -np.inf), np.float32(t)]
-        row[trees.feature[node]] = rng.choice(beside)
+        row[feature] = rng.choice(beside)
         row[rng.integers(X.shape[1])] = rng.choice([np.nan, np.inf, -np.inf, 0.0, -0.0, 1e300, -1e300])
     return rows
 
@@ -280,8 +282,16 @@ def walked(model, X):
                 else:
                     left = trees.missing_left[node]
                 node = root + trees.left[node] + (not left)
-            raw[r, t % trees.n_outputs] += trees.value[node]
+            raw[r, t % trees.n_outputs] += trees.value[node] + on_line(trees, node, row)
     return raw
+
+
+def on_line(trees, node, row):
+    """What a line adds besides its constant; nothing where the node is none, or the value is missing."""
+    scale = trees.line[node]
+    if scale < 0 or np.isnan(value := row[trees.scales.feature[scale]]):
+        return 0.0
+    return trees.slope[node] * trees.scales.scores_of(scale)[np.searchsorted(trees.scales.cuts_of(scale), value)]
 
 
 @pytest.mark.slow

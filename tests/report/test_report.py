@@ -465,3 +465,70 @@ def test_a_model_file_of_an_earlier_version_is_reported_on(tmp_path):
     model._fitted_on = None
     model.save(tmp_path / "old")
     assert check_table(frugalboost.load(tmp_path / "old"), X[:100], y[:100], None) is not None
+
+
+# ------------------------------------------------------------------------------------------------ lines
+
+
+def report_with_lines(base, classes=1):
+    """A report on a model with lines, and the model."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(300, 6)), columns=list("abcdef"))
+    score = (X["a"] - X["b"] + 2 * X["c"].abs() + 0.5 * rng.normal(size=300)).to_numpy()
+    y = score if classes == 1 else np.digitize(score, np.quantile(score, np.arange(1, classes) / classes))
+    kind, search = (GBFSRegressor, GBFSRegressorCV) if classes == 1 else (GBFSClassifier, GBFSClassifierCV)
+    found = search(kind(base=base, max_iter=30), n_mus=4, cv=2, random_state=0, rule="min").fit(X, y)
+    return found.report(X, y), found.estimator_
+
+
+@pytest.mark.parametrize("classes", [1, 2, 3])
+@pytest.mark.parametrize("base", ["lines", "both"])
+def test_lines_are_told_from_trees(base, classes):
+    report, model = report_with_lines(base, classes)
+    c, page = report.contents, report.html()
+    assert model.base_ == base
+    trees, lines = model._counts()
+    assert c["made_of"] == {
+        "trees": trees,
+        "lines": lines,
+        "features": len(model.lines_),
+        "words": ("" if base == "lines" else f"{trees} trees and ") + f"{lines} lines in {len(model.lines_)} features",
+    }
+    assert f"The model adds up {c['made_of']['words']}." in page
+    slopes = {c["names"][f["name"]]: f["slope"] for f in c["chosen"]["features"]}
+    assert slopes == dict.fromkeys(slopes) | {line["name"]: line["slope"] for line in model.lines_}
+    assert ("chart-slopes" in page, "chart-tree" in page) == (True, base == "both")
+    if classes == 1:
+        assert ">+" in page
+        assert slopes["a"] > 0 > slopes["b"]
+    if classes == 2:
+        assert "the raw prediction of class 1 rises" in page
+    assert json.loads(report.to_json())["made_of"] == c["made_of"]
+
+
+def test_the_first_tree_may_come_after_lines():
+    report, model = report_with_lines("both")
+    trees, c = model._model.ensemble, report.contents
+    assert trees.line[0] >= 0
+    number = next(t for t in range(model.best_iteration_) if trees.feature[trees.tree_begin[t]] >= 0)
+    assert c["tree_iteration"] == number + 1
+    assert f"Iteration {number + 1}, the first with a tree, of {model.best_iteration_} iterations" in report.html()
+    nodes = slice(trees.tree_begin[number], trees.tree_begin[number + 1])
+    assert sorted(n["id"] for n in c["tree"]) == list(range(nodes.start, nodes.stop))
+    assert c["tree"][0]["share"] == 1.0
+    leaves = sum(n["share"] for n in c["tree"] if n["leaf"])
+    assert leaves == pytest.approx(1.0)
+    values = {n["text"] for n in c["tree"] if n["leaf"]}
+    assert values == {f"{v:+.3g}" for v in trees.value[nodes][trees.feature[nodes] < 0]}
+
+
+def test_reports_from_before_lines_are_still_drawn(report):
+    old = json.loads(report.to_json())
+    del old["made_of"], old["tree_iteration"]
+    for feature in old["chosen"]["features"]:
+        del feature["slope"]
+    page = Report(old).html()
+    assert page.count("<tr") == report.html().count("<tr")
+    assert "adds up" not in page
+    assert "The first of" in page
+    assert "slope" not in page.split('type="application/json"')[0]

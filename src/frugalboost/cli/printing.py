@@ -35,7 +35,8 @@ def table_text(contents: Contents, folder: Path) -> str:
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
         table.add_column("#", justify="right")
         table.add_column("feature", overflow="fold")
-        for head in ("price", "gain %", "in tree", f"{measure['title']} so far", *(["on test rows"] if tested else [])):
+        when = "in iteration" if contents.get("made_of", {}).get("lines") else "in tree"
+        for head in ("price", "gain %", when, f"{measure['title']} so far", *(["on test rows"] if tested else [])):
             table.add_column(head, justify="right")
         for i, f in enumerate(chosen["features"][:MOST_SHOWN], start=1):
             errors = [error_text(contents, f["error"])] + ([error_text(contents, f["test_error"])] if tested else [])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from inspect import signature
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,6 +17,7 @@ from frugalboost._support.threads import threads_for
 from frugalboost.costs import Cost, Costs
 from frugalboost.estimators import saving
 from frugalboost.estimators.fitted import publish, warn_if_nothing_bought, warn_of_selection
+from frugalboost.estimators.made_of import MadeOfMixin
 from frugalboost.estimators.notebook import NotebookMixin
 from frugalboost.estimators.predicting import PredictingMixin
 from frugalboost.estimators.selector import Selector
@@ -46,7 +48,7 @@ def unchanged_on_error(estimator: BaseEstimator) -> Iterator[None]:
         raise
 
 
-class GBFSBase(NotebookMixin, PredictingMixin, Selector, BaseEstimator):  # type: ignore[misc]
+class GBFSBase(NotebookMixin, MadeOfMixin, PredictingMixin, Selector, BaseEstimator):  # type: ignore[misc]
     """What classifier and regressor share."""
 
     # Written by tools/write_signatures from training/parameters.py.
@@ -92,6 +94,12 @@ class GBFSBase(NotebookMixin, PredictingMixin, Selector, BaseEstimator):  # type
         """Set every parameter of ``__init__``, untouched, as scikit-learn wants it."""
         for name in self._get_param_names():
             setattr(self, name, arguments[name])
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Pickles of earlier versions lack later parameters, which then have their defaults."""
+        known = signature(type(self).__init__).parameters.values()
+        defaults = {p.name: p.default for p in known if p.default is not p.empty}
+        super().__setstate__({**defaults, **state})
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, also those of price objects: ``set_params(costs__discount=0.3)``.

@@ -35,8 +35,15 @@ n_iter_, best_iteration_ : int
 stop_reason_ : str
     "max_iter", "converged" (no split is worth its price any more) or "early_stopping".
 feature_importances_ : ndarray of shape (n_features,)
-    Each feature's share of the raw gains of all splits, without prices: they add up to 1, or are all zero if there
-    is no split.
+    Each feature's share of the raw gains of all splits and lines, without prices: they add up to 1, or are all zero if
+    there are none.
+base_ : {"trees", "lines", "both"}
+    What predictions are made of. A constant counts as trees.
+lines_ : list of dict
+    A record for each feature that has lines, in order of purchase: "feature" (the column), "name", "slope" (of all its
+    lines together: what one standard deviation of the feature's score adds to the raw prediction) and "direction"
+    ("positive", "negative" or "none"). With more than two classes, "slope" and "direction" are lists, one entry per
+    class. Empty where the model has only trees.
 history_ : dict of lists
     For every iteration, and for the start value as entry 0: "iteration", "train_loss", "validation_loss" (NaN without
     validation rows), "n_features", "price_paid" and "prediction_price" (total costs), "bought" (columns) and

@@ -92,7 +92,8 @@ def warn_if_nothing_bought(estimator: Any, weighted: bool) -> None:
     trees = estimator._model.ensemble
     # Of the rows that the last tree was grown on; the mean of models that all stopped at once has no tree.
     total = float(trees.weight[trees.tree_begin[-2]]) if len(trees.tree_begin) > 1 else np.inf
-    if total < 2 * estimator.min_samples_leaf:
+    only_trees = estimator.base in ("auto", "trees") and not estimator._counts()[1]  # a line needs no leaves
+    if only_trees and total < 2 * estimator.min_samples_leaf:
         what = "of total weight is" if weighted else "rows are"
         remedy = "Lower it, or bring more rows"
         if weighted:

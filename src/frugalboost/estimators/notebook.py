@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn.utils.validation import check_is_fitted
 
 from frugalboost.estimators.lazy import report_on
+from frugalboost.estimators.made_of import made_of, slope_text
 from frugalboost.tables.names import feature_names
 
 if TYPE_CHECKING:
@@ -86,9 +87,18 @@ def bought(estimator: Any) -> str:
         return ""
     names = feature_names(estimator)
     shares, chosen = 100 * estimator.feature_importances_, estimator.selected_features_.tolist()
-    rows = [(names[c], f"{shares[c]:.1f}") for c in chosen]
+    rows = [[names[c], f"{shares[c]:.1f}"] for c in chosen]
+    heads = ["feature", "share of gains, %"]
     said = f"{len(chosen)} of {estimator.n_features_in_} features bought, cost {estimator.total_cost_:g}"
-    return html_table(said, ("feature", "share of gains, %"), rows)
+    model = getattr(estimator, "estimator_", estimator)  # of a search
+    slopes = {line["feature"]: line["slope"] for line in model.lines_}
+    if slopes:
+        classes = [str(c) for c in getattr(model, "classes_", ())]
+        heads.append("slope")
+        for row, column in zip(rows, chosen, strict=True):
+            row.append(slope_text(slopes.get(column), classes))
+        said += f"; {made_of(*model._counts(), len(slopes))}"
+    return html_table(said, heads, rows)
 
 
 def html_table(caption: str, heads: Sequence[str], rows: Sequence[Iterable[str]]) -> str:

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from frugalboost.estimators.base import GBFSBase
 from frugalboost.estimators.cross_validation import GBFSCVBase
+from frugalboost.export.lines import OF_NODES, lines_as_trees
 from frugalboost.losses import BuiltIn, LogLoss, Loss, Poisson
 from frugalboost.tables.names import feature_names
 from frugalboost.training.ensemble import SET_BYTES, Ensemble
@@ -24,7 +25,10 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class ServedModel:
-    """A model as it will be served. Trees end at the best iteration, and count features by their place in ``names``."""
+    """A model as it will be served. Trees end at the best iteration, and count features by their place in ``names``.
+
+    Lines are trees here, behind the others.
+    """
 
     names: tuple[str, ...]  # columns of the table that is served, in order
     trees: Ensemble
@@ -95,17 +99,17 @@ def _columns(model: GBFSBase, features: str) -> NDArray[np.intp]:
 
 
 def _cut(trees: Ensemble, iterations: int, place: dict[int, int]) -> Ensemble:
-    """The trees of the first iterations, with features numbered as in the served table."""
+    """The first iterations as trees, lines too, with features numbered as in the served table."""
     last = iterations * trees.n_outputs
     nodes = slice(0, int(trees.tree_begin[last]))
-    by_node = ("left", "missing_left", "threshold", "value", "gain", "weight", "level_set")
-    feature = np.array([place[j] if j >= 0 else -1 for j in trees.feature[nodes].tolist()], dtype=np.int32)
-    return replace(
+    cut = replace(
         trees,
         tree_begin=trees.tree_begin[: last + 1],
-        feature=feature,
-        **{name: getattr(trees, name)[nodes] for name in by_node},
+        **{name: getattr(trees, name)[nodes] for name in OF_NODES},
     )
+    served = lines_as_trees(cut)
+    feature = np.array([place[j] if j >= 0 else -1 for j in served.feature.tolist()], dtype=np.int32)
+    return replace(served, feature=feature)
 
 
 def link_of(loss: BuiltIn | Loss, outputs: int) -> str:

@@ -145,11 +145,19 @@ def thresholds_from(arrays: model_file.Arrays, model: Model) -> Thresholds | Non
     require(np.isfinite(cuts).all() and (cuts[1:] > cuts[:-1])[inside].all(), "its thresholds do not ascend")
     for c, levels in model.levels.items():
         require(np.array_equal(levels.cuts, cuts[offsets[c] : offsets[c + 1]]), "its bins do not fit its levels")
-    scores = None
-    if "thresholds.scores" in arrays:
-        scores = _typed(arrays, "thresholds.scores", np.int16)
-        require(len(scores) == len(cuts) + len(model.prices), "its bins have scores of another number")
-    return Thresholds(cuts, offsets, model.levels, scores)
+    return Thresholds(cuts, offsets, model.levels, _scores_from(arrays, offsets, model))
+
+
+def _scores_from(arrays: model_file.Arrays, offsets: NDArray[np.int64], model: Model) -> NDArray[np.int16] | None:
+    """The scores of bins, for a continued fit with lines."""
+    if "thresholds.scores" not in arrays:
+        return None
+    scores = _typed(arrays, "thresholds.scores", np.int16)
+    require(len(scores) == offsets[-1] + len(model.prices), "its bins have scores of another number")
+    require((scores > np.iinfo(np.int16).min).all(), "a score is too small")
+    for c in model.levels:
+        require(not scores[offsets[c] + c : offsets[c + 1] + c + 1].any(), "it has scores of levels")
+    return scores
 
 
 def _typed(arrays: model_file.Arrays, name: str, dtype: Any) -> NDArray[Any]:

@@ -28,6 +28,7 @@ def charts_of(contents: Contents) -> dict[str, Spec]:
         "tradeoff": tradeoff,
         "price": tradeoff_by_price,
         "gains": gains,
+        "slopes": slopes,
         "gain_price": gains_against_prices,
         "bags": bags,
         "tree": tree,
@@ -164,6 +165,46 @@ def gains(contents: Contents) -> Any:
         )
         .properties(width="container", height=ROW * len(rows), description="Share of all gains of each chosen feature")
     )
+
+
+def classes_of(contents: Contents) -> list[str]:
+    """Names of the classes; none for numbers."""
+    return [str(t["value"]) for t in contents["facts"]["target"] if "value" in t]
+
+
+def slope_rows(contents: Contents) -> list[dict[str, Any]]:
+    """A row for each feature that has lines, the steepest first; with more than two classes, one for each class."""
+    classes = classes_of(contents)
+    found = []
+    for f in contents["chosen"]["features"]:
+        slope = f.get("slope")  # runs of earlier versions have none
+        if slope is not None:
+            several = isinstance(slope, list)
+            own = zip(classes, slope, strict=True) if several else [("", slope)]
+            found.append([{"feature": contents["names"][f["name"]], "class": c, "slope": s or 0.0} for c, s in own])
+    found.sort(key=lambda rows: -max(abs(row["slope"]) for row in rows))
+    return [row for rows in found[:MOST_BARS] for row in rows]
+
+
+def slopes(contents: Contents) -> Any:
+    """The slope of each feature that has lines; of several classes as colours."""
+    alt = library()
+    rows = slope_rows(contents)
+    if not rows:
+        return None
+    base = alt.Chart(data(rows)).encode(y=alt.Y("feature:N", title=None, sort=None, axis=alt.Axis(labelLimit=170)))
+    tips = [alt.Tooltip("feature:N"), alt.Tooltip("slope:Q", format="+.3g")]
+    height = ROW * len({row["feature"] for row in rows})
+    if rows[0]["class"]:
+        height = max(3 * ROW, height)  # room for the legend
+        most = max(abs(row["slope"]) for row in rows)
+        colour = alt.Color("slope:Q", scale=alt.Scale(scheme="blueorange", domain=[-most, most]))
+        across = alt.X("class:N", title=None, sort=None, axis=alt.Axis(labelLimit=90, labelAngle=-50))
+        made = base.mark_rect().encode(x=across, color=colour, tooltip=[*tips, alt.Tooltip("class:N")])
+    else:
+        falls = alt.condition("datum.slope < 0", alt.value(ORANGE), alt.value(BLUE))
+        made = base.mark_bar().encode(x=alt.X("slope:Q", title="slope"), color=falls, tooltip=tips)
+    return made.properties(width="container", height=height, description="The slope of each feature's lines")
 
 
 def gains_against_prices(contents: Contents) -> Any:

@@ -13,10 +13,11 @@ from sklearn.base import is_classifier
 from frugalboost.costs.cost import FeatureTable
 from frugalboost.costs.owned_bags import find_bags, named_bags, paid_for_bags
 from frugalboost.estimators.base import GBFSBase
+from frugalboost.estimators.made_of import made_of
 from frugalboost.report.facts import Notice, facts_of
 from frugalboost.report.findings import Findings, Point
 from frugalboost.report.relations import relations_of
-from frugalboost.report.tree import first_tree
+from frugalboost.report.tree import first_that_splits, first_tree
 from frugalboost.tables.names import feature_names
 from frugalboost.tables.sample import Sample
 
@@ -92,8 +93,9 @@ def contents_of(
         "notices": [n.as_dict() for n in (*notices, *facts.notices)],
         "prices": {"unit": model.cost_unit_, "differ": prices_differ(model, findings)},
         "bags": bags_of(model, names),
+        "made_of": parts_of(model),
         "tree": first_tree(model, names),
-        "tree_class": str(model.classes_[0]) if is_classifier(model) and len(model.classes_) > 2 else None,
+        **place_of_tree(model),
         "relations": related(sample, [f["column"] for f in strongest], names),
         "settings": {**(settings or {}), "parameters": parameters_of(model), "versions": versions()},
         "names": index.names,
@@ -194,6 +196,7 @@ def chosen_features(findings: Findings, sample: Sample, index: Index) -> list[di
     model, table = findings.choice.model, sample.table
     shares, bought = gain_shares(model), model._model.purchases
     errors = {s.n_features: s for s in findings.steps}
+    slopes = {line["feature"]: line["slope"] for line in model.lines_}
     found = []
     for k, column in enumerate(model.selected_features_.tolist(), start=1):
         step = errors.get(k)
@@ -205,11 +208,26 @@ def chosen_features(findings: Findings, sample: Sample, index: Index) -> list[di
                 "gain": float(shares[column]),
                 "price": float(bought.price[k - 1]),
                 "tree": int(bought.iteration[k - 1]),
+                "slope": slopes.get(column),  # None: it has no lines; a list: of each class
                 "error": None if step is None else findings.measure.error(step.score),
                 "test_error": None if step is None else error_or_none(findings, step.test_score),
             }
         )
     return found
+
+
+def parts_of(model: GBFSBase) -> dict[str, Any]:
+    """How many trees and lines the model adds up, and in how many features it has lines."""
+    trees, lines = model._counts()
+    features = len(model.lines_)
+    return {"trees": trees, "lines": lines, "features": features, "words": made_of(trees, lines, features)}
+
+
+def place_of_tree(model: GBFSBase) -> dict[str, Any]:
+    """The iteration of the tree that is shown, and its class, if there are more than two."""
+    outputs, number = model._model.ensemble.n_outputs, first_that_splits(model) or 0
+    own = str(model.classes_[number % outputs]) if is_classifier(model) and len(model.classes_) > 2 else None
+    return {"tree_iteration": number // outputs + 1, "tree_class": own}
 
 
 def prices_differ(model: GBFSBase, findings: Findings) -> bool:

@@ -7,7 +7,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from frugalboost.report.charts import Spec, charts_of
+from frugalboost.estimators.made_of import slope_text
+from frugalboost.report.charts import Spec, charts_of, classes_of
 from frugalboost.report.contents import Contents
 
 MOST_ROWS = 200  # of a table on the page; selected.csv has all
@@ -42,6 +43,8 @@ def page_of(contents: Contents) -> str:
         charts=charts,
         figure=figure,
         error=lambda value: error_text(contents, value),
+        slope=lambda feature: slope_text(feature.get("slope"), classes_of(contents)),
+        made_of=made_of_text(contents),
         lead=lead(contents),
         about=about(contents),
         most=MOST_ROWS,
@@ -94,6 +97,19 @@ def lead(contents: Contents) -> str:
     constant = contents["constant_error"]
     beside = "" if constant is None else f" (a constant: {error_text(contents, constant)})"
     return f"{chosen['n_features']} of {facts['n_features']:,} features{price}: {measure['title']} {error}{beside}."
+
+
+def made_of_text(contents: Contents) -> str:
+    """What the chosen model adds up, where it has lines."""
+    parts = contents.get("made_of")  # runs of earlier versions lack it
+    if not parts or not parts["lines"]:
+        return ""
+    classes = classes_of(contents)
+    whose = "" if not classes else f" of class {classes[1]}" if len(classes) == 2 else " of a class, here the steepest,"
+    return (
+        f"The model adds up {parts['words']}. Slope: by how much the raw prediction{whose} rises with the score of the "
+        "feature, which has mean 0 and standard deviation 1; below zero it falls."
+    )
 
 
 def about(contents: Contents) -> list[tuple[str, Any]]:

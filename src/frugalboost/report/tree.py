@@ -13,8 +13,27 @@ from frugalboost.training.ensemble import SET_BYTES
 MOST_LEVELS = 3  # named at a split
 
 
+def first_that_splits(model: GBFSBase) -> int | None:
+    """The number of the first tree with splits; None where there is none. Lines have none.
+
+    Parameters
+    ----------
+    model : GBFSClassifier or GBFSRegressor
+        Fitted.
+
+    Returns
+    -------
+    int or None
+        Trees of several classes take turns.
+    """
+    trees = model._model.ensemble
+    roots = trees.tree_begin[: model.best_iteration_ * trees.n_outputs]
+    splits = np.flatnonzero(trees.feature[roots] >= 0)
+    return int(splits[0]) if len(splits) else None
+
+
 def first_tree(model: GBFSBase, names: Sequence[str]) -> list[dict[str, Any]]:
-    """Nodes of the first tree, with where to draw them: depth, and height among the leaves.
+    """Nodes of the first tree with splits, with where to draw them: depth, and height among the leaves.
 
     Parameters
     ----------
@@ -28,18 +47,19 @@ def first_tree(model: GBFSBase, names: Sequence[str]) -> list[dict[str, Any]]:
     list of dict
         Empty where the model has no tree that splits.
     """
-    trees = model._model.ensemble
-    if model.best_iteration_ == 0 or len(trees.tree_begin) < 2 or trees.feature[0] < 0:
+    trees, number = model._model.ensemble, first_that_splits(model)
+    if number is None:
         return []
-    total = float(trees.weight[0])
+    root = int(trees.tree_begin[number])
+    total = float(trees.weight[root])
     nodes: list[dict[str, Any]] = []
-    open_nodes: list[tuple[int, int, int | None, str]] = [(0, 0, None, "")]
+    open_nodes: list[tuple[int, int, int | None, str]] = [(root, 0, None, "")]
     while open_nodes:  # a tree may be deeper than functions may call themselves
         node, depth, parent, side = open_nodes.pop()
         share = float(trees.weight[node]) / total if total > 0 else 0.0
         nodes.append({"id": node, "parent": parent, "depth": depth, "side": side, "share": share})
         if trees.feature[node] >= 0:
-            left = int(trees.left[node])
+            left = root + int(trees.left[node])
             open_nodes += [(left + 1, depth + 1, node, "no"), (left, depth + 1, node, "yes")]
     leaves = iter(range(len(nodes)))
     for own in nodes:
@@ -49,7 +69,7 @@ def first_tree(model: GBFSBase, names: Sequence[str]) -> list[dict[str, Any]]:
     place = {own["id"]: own for own in nodes}
     for own in reversed(nodes):  # children come after their parent
         if not own["leaf"]:
-            left = int(trees.left[own["id"]])
+            left = root + int(trees.left[own["id"]])
             own["y"] = (place[left]["y"] + place[left + 1]["y"]) / 2
     return nodes
 

@@ -72,6 +72,12 @@ class Ensemble:
             scales=scales,
         )
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Pickles of earlier versions have no lines."""
+        nodes = len(state["feature"])
+        none = {"line": np.full(nodes, -1, dtype=np.int32), "slope": np.zeros(nodes), "scales": Scales.none()}
+        self.__dict__.update({**none, **state})
+
     @property
     def n_outputs(self) -> int:
         """Trees in one iteration."""
@@ -101,6 +107,19 @@ class Ensemble:
             return self.feature
         used: NDArray[np.int32] = np.where(self.line >= 0, self.scales.feature[self.line], self.feature)
         return used
+
+    def slopes(self, iterations: int) -> Floats:
+        """The slopes of the first iterations, summed: one row per scale, one column per output."""
+        roots = self.tree_begin[: iterations * self.n_outputs]
+        tree = np.flatnonzero(self.line[roots] >= 0)
+        total = np.zeros((len(self.scales), self.n_outputs))
+        np.add.at(total, (self.line[roots[tree]], tree % self.n_outputs), self.slope[roots[tree]])
+        return total
+
+    def counts(self, iterations: int) -> tuple[int, int]:
+        """How many trees with splits, and how many lines, the first iterations have."""
+        roots = self.tree_begin[: iterations * self.n_outputs]
+        return int((self.feature[roots] >= 0).sum()), int((self.line[roots] >= 0).sum())
 
     def with_columns(self, columns: NDArray[np.integer]) -> Ensemble:
         """The same with other numbers of features: feature ``i`` becomes ``columns[i]``."""
