@@ -3,6 +3,8 @@
 import json
 import pickle
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -465,3 +467,30 @@ def test_a_model_file_of_an_earlier_version_is_reported_on(tmp_path):
     model._fitted_on = None
     model.save(tmp_path / "old")
     assert check_table(frugalboost.load(tmp_path / "old"), X[:100], y[:100], None) is not None
+
+
+IN_A_NEW_PROCESS = """
+import pickle, sys
+with open("models", "rb") as file:
+    model, path, X, y = pickle.load(file)
+assert not {"altair", "matplotlib", "frugalboost.report", "frugalboost.plotting"} & set(sys.modules)
+assert type(path.plot()).__name__ == "SelectionPathDisplay"
+print(model.report(X, y))
+"""
+
+
+class Ours(GBFSRegressor):
+    """A user's own estimator."""
+
+
+@pytest.mark.slow
+def test_an_estimator_from_elsewhere_is_reported_on(tmp_path):
+    """Nothing but estimators is imported before its methods look for reports and figures."""
+    X, y = load_diabetes(return_X_y=True)
+    model, path = Ours(max_iter=10).fit(X, y), gbfs_path(X, y, n_mus=2, max_iter=5)
+    expected = repr(model.report(X, y))
+    model.__class__ = GBFSRegressor  # the new process does not have the other one
+    (tmp_path / "models").write_bytes(pickle.dumps((model, path, X, y)))
+    call = [sys.executable, "-c", IN_A_NEW_PROCESS]
+    done = subprocess.run(call, capture_output=True, text=True, cwd=tmp_path, check=True)
+    assert done.stdout.strip() == expected

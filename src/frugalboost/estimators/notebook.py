@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from frugalboost.estimators.lazy import report_on
+from frugalboost._support.slots import report_on
+from frugalboost.page.report import Report
 from frugalboost.tables.names import feature_names
-
-if TYPE_CHECKING:
-    from frugalboost.estimators.lazy import Report
 
 MOST_ROWS = 20
 
@@ -66,7 +64,8 @@ class NotebookMixin:
         """
         check_is_fitted(self)
         test = {"X_test": X_test, "y_test": y_test, "sample_weight_test": sample_weight_test}
-        return report_on(self, X, y, sample_weight, groups=groups, title=title, verbose=verbose, **test)
+        report: Report = report_on(self, X, y, sample_weight, groups=groups, title=title, verbose=verbose, **test)
+        return report
 
     def _repr_html_inner(self) -> str:
         """scikit-learn's diagram, and below it what was bought."""

@@ -7,8 +7,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from frugalboost.report.charts import Spec, charts_of
-from frugalboost.report.contents import Contents
+from frugalboost.page.charts import Spec, charts_of
+from frugalboost.page.contents import Contents
 
 MOST_ROWS = 200  # of a table on the page; selected.csv has all
 
@@ -55,7 +55,7 @@ def page_of(contents: Contents) -> str:
 
 def static(name: str) -> str:
     """A file that lies beside this module."""
-    return files("frugalboost.report").joinpath("static", name).read_text(encoding="utf-8")
+    return files("frugalboost.page").joinpath("static", name).read_text(encoding="utf-8")
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from frugalboost.report.contents import Contents
+from frugalboost.page.contents import Contents
 
 Spec = dict[str, Any]
 BLUE, ORANGE, GREEN = "#3b7cb8", "#d5642a", "#2a9273"  # readable on white and on black, and to the colour-blind
