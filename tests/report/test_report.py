@@ -17,6 +17,7 @@ from sklearn.model_selection import StratifiedKFold
 import frugalboost
 from frugalboost import GBFSClassifier, GBFSClassifierCV, GBFSRegressor, GBFSRegressorCV, gbfs_path
 from frugalboost.costs import Bags
+from frugalboost.page.charts import charts_of
 from frugalboost.report import Report
 from frugalboost.report.build import check_table
 from frugalboost.report.facts import Scan
@@ -467,6 +468,22 @@ def test_a_model_file_of_an_earlier_version_is_reported_on(tmp_path):
     model._fitted_on = None
     model.save(tmp_path / "old")
     assert check_table(frugalboost.load(tmp_path / "old"), X[:100], y[:100], None) is not None
+
+
+@pytest.mark.slow
+def test_charts_follow_the_schema():
+    """They are made without looking at it."""
+    import altair
+    import jsonschema
+
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    costs = Bags({"person": list(X.columns[:4]), "blood": list(X.columns[4:])}, prices={"blood": 3.0})
+    charts = charts_of(GBFSRegressor(max_iter=5, costs=costs).fit(X, y).report(X, y).contents)
+    assert len(charts) == 8
+    for chart in charts.values():
+        altair.Chart.from_dict(chart)
+    with pytest.raises(jsonschema.ValidationError, match="no_such"):
+        altair.Chart.from_dict(charts["gains"] | {"mark": {"type": "no_such"}})
 
 
 IN_A_NEW_PROCESS = """
