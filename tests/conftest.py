@@ -1,22 +1,20 @@
-"""What tests share: hypothesis profiles, and real data where its folder exists."""
+"""What tests share: hypothesis profiles, and real data where its folder exists.
 
+What is slow to import is imported where it is used: the process that only gives out tests reads this file too, and the
+others wait for it.
+"""
+
+import gc
 import os
 import sys
 from functools import partial
 from pathlib import Path
 from unittest import mock
 
-import numpy as np
 import pytest
-from hypothesis import HealthCheck, settings
 
-from lab.data import Folder, load
-
-settings.register_profile(
-    "default", max_examples=100, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
-)
-settings.register_profile("thorough", max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck))
-settings.load_profile(os.environ.get("FRUGALBOOST_HYPOTHESIS", "default"))
+HERE = Path(__file__).parent
+QUICK = "not slow"  # as it is given to -m
 
 
 def pytest_addoption(parser):
@@ -48,17 +46,59 @@ def pytest_configure(config):
         os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // workers)))
     else:  # a test on a model that bought nothing tests little; to know the class takes two seconds of imports
         config.addinivalue_line("filterwarnings", "error::frugalboost.NothingBoughtWarning")
+        load_profile("quick" if config.option.markexpr == QUICK else "default")
 
 
-def pytest_collection_modifyitems(items):
-    """The lab is not part of the package: a quick look leaves it out."""
+def load_profile(usual):
+    """Say how many examples hypothesis tries; FRUGALBOOST_HYPOTHESIS names another profile than the usual one."""
+    from hypothesis import HealthCheck, settings
+
+    shared = {"deadline": None, "suppress_health_check": list(HealthCheck)}
+    settings.register_profile("quick", max_examples=50, derandomize=True, **shared)
+    settings.register_profile("default", max_examples=200, derandomize=True, **shared)
+    settings.register_profile("thorough", max_examples=2000, **shared)
+    settings.load_profile(os.environ.get("FRUGALBOOST_HYPOTHESIS", usual))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Give out tests by files, the longest tests first."""
+    from schedule import ByFile
+
+    return ByFile(config, log) if config.option.dist == "loadgroup" else None
+
+
+def pytest_ignore_collect(collection_path, config):
+    """The lab is not part of the package: a quick look does not even read its tests."""
+    return True if config.option.markexpr == QUICK and collection_path == HERE / "lab" else None
+
+
+def pytest_collection_modifyitems(config, items):
+    """All tests of the lab are slow; with several processes, files of long tests come first."""
     for item in items:
-        if "lab" in item.path.relative_to(Path(__file__).parent).parts:
+        if HERE / "lab" in item.path.parents:
             item.add_marker(pytest.mark.slow)
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        from schedule import place
+
+        items.sort(key=lambda item: place(item.nodeid))
+
+
+def pytest_collection_finish():
+    """Modules stay: the garbage collector need not go through a million of their objects again and again."""
+    gc.freeze()
+
+
+def pytest_sessionfinish():
+    """Look for garbage once more; pytest would do so five times."""
+    gc.collect()
+    gc.freeze()
 
 
 def data_folder() -> Path:
     """Return the folder of real data, or skip where FRUGALBOOST_DATA names none."""
+    from lab.data import Folder
+
     folder = Folder.named(None).path
     if folder is None:
         pytest.skip("needs real data: set FRUGALBOOST_DATA to the folder of the data files")
@@ -68,6 +108,8 @@ def data_folder() -> Path:
 @pytest.fixture
 def real_data():
     """Load a data set by name, or skip where there is none."""
+    from lab.data import load
+
     return partial(load, folder=data_folder(), fetch=False)
 
 
@@ -83,6 +125,7 @@ def tmp(tmp_path_factory):
 @pytest.fixture(scope="session")
 def frame():
     """Two useful numbers, one useful category, noise, and what real tables have besides."""
+    import numpy as np
     import pandas as pd
 
     rng = np.random.default_rng(0)

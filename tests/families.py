@@ -114,6 +114,25 @@ def weighted(rng):
     return X, y, weights, name, settings(rng, d, min_samples_leaf=leaf, mu=float(rng.choice([0.0, 1e-3, 0.03])))
 
 
+def light(rng):
+    """Rows that weigh next to nothing, with losses so large that they count: those of the others must still be seen."""
+    n, d = int(rng.integers(8, 40)), int(rng.integers(2, 5))
+    X = numbers(rng, n, d)
+    name = str(rng.choice(["squared_error", "absolute_error", "quantile", "huber", "huber_delta", "poisson"]))
+    y = target(rng, X, name)
+    weights = 2.0 ** rng.uniform(-float(rng.choice([0.0, 4.0, 20.0])), 1.0, n)
+    weights[:5] = np.maximum(weights[:5], 1.0)
+    rows = rng.choice(np.arange(5, n), int(rng.integers(1, 3)), replace=False)
+    weights[rows] = 2.0 ** -rng.uniform(12.0, 33.0, len(rows))  # below 2^-36 they would be left out
+    loss = 10.0 ** rng.uniform(-2.0, 2.0) / weights[rows]  # with its weight, from a hundredth of a row to a hundred
+    if name == "poisson":
+        y[rows] = np.minimum(np.round(loss), 1e6)
+    else:
+        y[rows] += rng.choice([-1.0, 1.0], len(rows)) * (np.sqrt(loss) if name == "squared_error" else loss)
+    leaf = float(rng.choice([1e-9, 1.0, 2.0])) if name != "poisson" else 2.0  # alone, its step leaves the range of exp
+    return X, y, weights, name, settings(rng, d, min_samples_leaf=leaf, mu=float(rng.choice([0.0, 1e-3, 0.03])))
+
+
 def rare(rng):
     """Two-valued columns of which few rows, or none, have the second value, and what they say matters."""
     n, d = int(rng.integers(15, 60)), int(rng.integers(2, 18))
@@ -158,7 +177,7 @@ def classes(rng):
     return X, y, weights, "multinomial", settings(rng, d)
 
 
-FAMILIES = {f.__name__: f for f in (levels, powers, weighted, rare, losses, classes)}
+FAMILIES = {f.__name__: f for f in (levels, light, powers, weighted, rare, losses, classes)}
 
 
 def table(family, seed):

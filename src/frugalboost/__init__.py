@@ -4,6 +4,8 @@
 # takes a second, and `frugalboost --version` needs neither. So this module imports little, not even typing.
 import sys as _sys
 
+from frugalboost._support import slots as _slots
+
 # Before another library loads OpenMP. The command ("-m" while Python looks for __main__) first sets up Ctrl-C.
 if _sys.argv[:1] != ["-m"] and not "".join(_sys.argv[:1]).endswith(("/frugalboost", "\\frugalboost")):
     from frugalboost._support import loading as _loading  # noqa: F401
@@ -73,6 +75,23 @@ _HOMES = {
     "select": "recipe.select",
     "_core": "_support.loading",  # whichever module imports it first, it is loaded with the right settings
 }
+
+
+def _report_on(*arguments: "Any", **options: "Any") -> "Any":
+    from frugalboost.report.build import report_on
+
+    return report_on(*arguments, **options)
+
+
+def _plot_path(*arguments: "Any", **options: "Any") -> "Any":
+    from frugalboost.plotting import SelectionPathDisplay
+
+    return SelectionPathDisplay.from_path(*arguments, **options)
+
+
+# Methods of estimators and paths that rooms above them carry out.
+_slots.report_on.fill(_report_on)
+_slots.plot_path.fill(_plot_path)
 
 
 def __getattr__(name: str) -> "Any":

@@ -46,6 +46,7 @@ def test_the_plain_engine_agrees_with_the_oracle_and_the_fast_one(problem):
     assert_same_history(fast[0], plain)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", sorted(FAMILIES))
 @given(seed=st.integers(0, 2**32 - 1))
 @settings(max_examples=15)

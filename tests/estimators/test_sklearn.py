@@ -58,6 +58,7 @@ def test_sample_weight_is_routed():
     np.testing.assert_array_equal(first.predict(X), by_hand.predict(X))
 
 
+@pytest.mark.slow
 def test_importing_loads_nothing_optional():
     """Optional means invisible: only numpy, scipy and scikit-learn (and what they load) come along."""
     import subprocess

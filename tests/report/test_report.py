@@ -3,6 +3,8 @@
 import json
 import pickle
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -15,6 +17,7 @@ from sklearn.model_selection import StratifiedKFold
 import frugalboost
 from frugalboost import GBFSClassifier, GBFSClassifierCV, GBFSRegressor, GBFSRegressorCV, gbfs_path
 from frugalboost.costs import Bags
+from frugalboost.page.charts import charts_of
 from frugalboost.report import Report
 from frugalboost.report.build import check_table
 from frugalboost.report.facts import Scan
@@ -532,3 +535,46 @@ def test_reports_from_before_lines_are_still_drawn(report):
     assert "adds up" not in page
     assert "The first of" in page
     assert "slope" not in page.split('type="application/json"')[0]
+
+
+@pytest.mark.slow
+def test_charts_follow_the_schema():
+    """They are made without looking at it."""
+    import altair
+    import jsonschema
+
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    costs = Bags({"person": list(X.columns[:4]), "blood": list(X.columns[4:])}, prices={"blood": 3.0})
+    charts = charts_of(GBFSRegressor(max_iter=5, costs=costs).fit(X, y).report(X, y).contents)
+    assert len(charts) == 8
+    for chart in charts.values():
+        altair.Chart.from_dict(chart)
+    with pytest.raises(jsonschema.ValidationError, match="no_such"):
+        altair.Chart.from_dict(charts["gains"] | {"mark": {"type": "no_such"}})
+
+
+IN_A_NEW_PROCESS = """
+import pickle, sys
+with open("models", "rb") as file:
+    model, path, X, y = pickle.load(file)
+assert not {"altair", "matplotlib", "frugalboost.report", "frugalboost.plotting"} & set(sys.modules)
+assert type(path.plot()).__name__ == "SelectionPathDisplay"
+print(model.report(X, y))
+"""
+
+
+class Ours(GBFSRegressor):
+    """A user's own estimator."""
+
+
+@pytest.mark.slow
+def test_an_estimator_from_elsewhere_is_reported_on(tmp_path):
+    """Nothing but estimators is imported before its methods look for reports and figures."""
+    X, y = load_diabetes(return_X_y=True)
+    model, path = Ours(max_iter=10).fit(X, y), gbfs_path(X, y, n_mus=2, max_iter=5)
+    expected = repr(model.report(X, y))
+    model.__class__ = GBFSRegressor  # the new process does not have the other one
+    (tmp_path / "models").write_bytes(pickle.dumps((model, path, X, y)))
+    call = [sys.executable, "-c", IN_A_NEW_PROCESS]
+    done = subprocess.run(call, capture_output=True, text=True, cwd=tmp_path, check=True)
+    assert done.stdout.strip() == expected

@@ -22,6 +22,11 @@ GOOD = {
     "src/frugalboost/training/__init__.py": "",
     "src/frugalboost/training/fit.py": "from frugalboost.tables import Table\ndef f():\n    import pandas\n",
     "src/frugalboost/cli/__init__.py": "import typer\ndef main():\n    from frugalboost.training import fit\n",
+    "src/frugalboost/__main__.py": "",
+    "src/frugalboost/tables/names.py": "",
+    "src/frugalboost/cli/app2.py": "from frugalboost.cli.app import x\n",
+    "src/frugalboost/cli/app3.py": "from frugalboost.cli import options\n",
+    "src/frugalboost/cli/options.py": "",
     "src/frugalboost/cli/app.py": "import frugalboost\nfrom frugalboost import __version__\nx = frugalboost.fit(1).y\n",
     "src/frugalboost/report/__init__.py": (
         "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import pandas\nfrom frugalboost import fit\n"
@@ -37,6 +42,25 @@ GOOD = {
         "void f() {\n  for (int k : nodes) g(k);\n  g(engine.table().rows);\n}\n"
     ),
 }
+# Cycles that only close when something is called, or for a type checker. The room may import late.
+LATE_CYCLES = (
+    ("app.py", "def f():\n    from frugalboost.cli.app2 import g", "cycle: cli.app -> cli.app2 -> cli.app"),
+    ("app.py", "if TYPE_CHECKING:\n    from frugalboost.cli.app2 import g", "cycle: cli.app -> cli.app2 -> cli.app"),
+    ("app.py", "def f():\n    import_module('frugalboost.cli.app2')", "cycle: cli.app -> cli.app2 -> cli.app"),
+    (
+        "app.py",
+        "def f():\n    i.import_module(name='frugalboost.cli.app2')",
+        "cycle: cli.app -> cli.app2 -> cli.app",
+    ),
+    ("__init__.py", "def main():\n    from frugalboost.cli.app3 import app", "A cycle: cli -> cli.app3 -> cli."),
+    ("__init__.py", "def f():\n    from frugalboost import __main__", "cli imports __main__, which is above"),
+    (
+        "__init__.py",
+        "if TYPE_CHECKING:\n    from frugalboost import __main__",
+        "cli imports __main__, which is above",
+    ),
+    ("__init__.py", "f = import_module('frugalboost.__main__')", "cli imports __main__, which is above"),
+)
 ENDINGS = ("hpp", "h", "hh", "ipp", "inl", "cc", "cxx", "c", "cu", "cuh")
 
 
@@ -122,6 +146,8 @@ def test_a_tree_in_order_passes(tmp_path):
             "kinds.py:5: imports pyarrow at the top",
         ),
         ("tables/kinds.py", "from frugalboost.tables import Table", "A cycle: tables -> tables.kinds -> tables."),
+        ("tables/kinds.py", "from frugalboost.tables import names", "A cycle: tables -> tables.kinds -> tables."),
+        *((f"cli/{name}", text, fault) for name, text, fault in LATE_CYCLES),
         ("attic/__init__.py", "", "the room 'attic' is not in the table"),
     ],
 )
@@ -186,3 +212,12 @@ def test_faults_of_the_core(name, text, fault, tmp_path):
 def test_our_tree_has_no_faults():
     done = subprocess.run([sys.executable, str(TOOL)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
+
+
+def test_the_root_takes_part_in_cycles(tmp_path):
+    """It is above all rooms, and the command, which asks it for the version, must not be in it."""
+    root = GOOD["src/frugalboost/__init__.py"]
+    for more in ("from frugalboost.cli import app\n", "def f():\n    import frugalboost.cli.app\n"):
+        code, said = check(tmp_path, {"src/frugalboost/__init__.py": root + more}, "--python")
+        assert code == 1
+        assert "A cycle: __init__ -> cli.app -> __init__." in said

@@ -7,17 +7,16 @@ variable once, when it is loaded; afterwards it is removed, so that no other lib
 """
 
 import os
-from importlib import import_module
 
 _TURNS = "GOMP_SPINCOUNT"
 
 # Not "from frugalboost import _core", which would call this module.
 if _TURNS in os.environ or "OMP_WAIT_POLICY" in os.environ:
-    _core = import_module("frugalboost._core")
+    import frugalboost._core as _core
 else:
     os.environ[_TURNS] = "10000"
     try:
-        _core = import_module("frugalboost._core")
+        import frugalboost._core as _core
     finally:
         del os.environ[_TURNS]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from frugalboost.cli import options as o
+import frugalboost.cli.options as o
 from frugalboost.cli.messages import (
     NOTHING,
     command_spelling,

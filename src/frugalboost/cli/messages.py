@@ -13,7 +13,7 @@ from typing import NoReturn
 
 import typer
 
-from frugalboost.cli import interrupts
+import frugalboost.cli.interrupts as interrupts
 from frugalboost.recipe.options import Option
 from frugalboost.recipe.problems import Problem
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from frugalboost.cli.messages import printable
+from frugalboost.page.contents import Contents
+from frugalboost.page.page import error_text, lead
 from frugalboost.recipe.folder import path, selected_rows
-from frugalboost.report.contents import Contents
-from frugalboost.report.page import error_text, lead
 
 MOST_SHOWN = 50
 

@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+import frugalboost.estimators.saving as saving
 from frugalboost._support.threads import threads_for
 from frugalboost.costs import Cost, Costs
-from frugalboost.estimators import saving
 from frugalboost.estimators.fitted import publish, warn_if_nothing_bought, warn_of_selection
 from frugalboost.estimators.made_of import MadeOfMixin
 from frugalboost.estimators.notebook import NotebookMixin

@@ -12,8 +12,8 @@ from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.utils import compute_sample_weight
 from sklearn.utils.validation import check_consistent_length
 
+import frugalboost.estimators.saving as saving
 from frugalboost.costs import Costs
-from frugalboost.estimators import saving
 from frugalboost.estimators.base import GBFSBase, unchanged_on_error
 from frugalboost.estimators.docstrings import described
 from frugalboost.losses import CLASSIFICATION, BuiltIn, Loss, resolve_loss

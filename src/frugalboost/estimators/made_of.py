@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from frugalboost.page.words import Slope
 from frugalboost.tables.names import feature_names
 from frugalboost.training.model import Model
-
-Slope = float | list[float]  # of the one output, or of each class
 
 
 class MadeOfMixin:
@@ -96,13 +94,3 @@ def made_of(trees: int, lines: int, features: int) -> str:
 
 def _number(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
-
-
-def slope_text(slope: Slope | None, classes: Sequence[str]) -> str:
-    """A slope with its sign; of several classes the steepest one, with the name of its class."""
-    if slope is None:
-        return ""
-    if not isinstance(slope, list):
-        return f"{slope:+.3g}"
-    steepest = max(range(len(slope)), key=lambda k: abs(slope[k]))
-    return f"{slope[steepest]:+.3g} ({classes[steepest]})"

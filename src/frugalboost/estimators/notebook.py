@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from frugalboost.estimators.lazy import report_on
-from frugalboost.estimators.made_of import made_of, slope_text
+from frugalboost._support.slots import report_on
+from frugalboost.estimators.made_of import made_of
+from frugalboost.page.report import Report
+from frugalboost.page.words import slope_text
 from frugalboost.tables.names import feature_names
-
-if TYPE_CHECKING:
-    from frugalboost.estimators.lazy import Report
 
 MOST_ROWS = 20
 
@@ -67,7 +66,8 @@ class NotebookMixin:
         """
         check_is_fitted(self)
         test = {"X_test": X_test, "y_test": y_test, "sample_weight_test": sample_weight_test}
-        return report_on(self, X, y, sample_weight, groups=groups, title=title, verbose=verbose, **test)
+        report: Report = report_on(self, X, y, sample_weight, groups=groups, title=title, verbose=verbose, **test)
+        return report
 
     def _repr_html_inner(self) -> str:
         """scikit-learn's diagram, and below it what was bought."""

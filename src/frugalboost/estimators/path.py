@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import check_scoring
 from sklearn.utils._param_validation import Interval, validate_params
 
+from frugalboost._support.slots import plot_path
 from frugalboost.estimators.base import GBFSBase
-from frugalboost.estimators.lazy import plot_path
 from frugalboost.estimators.notebook import html_table
 from frugalboost.estimators.template import make_template, path_fitter
 from frugalboost.selection.final_fit import FitResult

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin, _fit_context
 from sklearn.utils.validation import check_consistent_length
 
+import frugalboost.estimators.saving as saving
 from frugalboost.costs import Costs
-from frugalboost.estimators import saving
 from frugalboost.estimators.base import GBFSBase, unchanged_on_error
 from frugalboost.estimators.docstrings import described
 from frugalboost.losses import REGRESSION, BuiltIn, Loss

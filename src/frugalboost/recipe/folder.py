@@ -15,10 +15,10 @@ from typing import Any
 from frugalboost.estimators.base import GBFSBase
 from frugalboost.files import atomic_file
 from frugalboost.files.atomic_folder import atomic_folder, is_left_over, remove_stale
+from frugalboost.page.contents import Contents
 from frugalboost.recipe.options import Option
 from frugalboost.recipe.problems import OUT, Problem, writing
 from frugalboost.report import Report
-from frugalboost.report.contents import Contents
 
 SELECTED, PATH, MODEL, REPORT, RUN = "selected.csv", "path.csv", "model.frugal", "report.html", "run.json"
 OWN = (SELECTED, PATH, MODEL, REPORT, RUN)  # the last one marks a folder as a run

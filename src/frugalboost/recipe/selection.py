@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frugalboost.estimators.base import GBFSBase
+from frugalboost.page.contents import Contents
+from frugalboost.page.page import error_text, lead
 from frugalboost.recipe import folder as folders
 from frugalboost.recipe.files import STANDARD_INPUT, is_libsvm
 from frugalboost.recipe.predicting import libsvm_rows, rows_for
 from frugalboost.report import Report
-from frugalboost.report.contents import Contents
-from frugalboost.report.page import error_text, lead
 
 MOST_SHOWN = 20  # features in a short view
 

@@ -11,7 +11,8 @@ from sklearn.base import clone, is_classifier
 
 from frugalboost.estimators.base import GBFSBase
 from frugalboost.estimators.cross_validation import GBFSClassifierCV, GBFSCVBase, GBFSRegressorCV
-from frugalboost.report.contents import Contents, contents_of
+from frugalboost.page.report import Report
+from frugalboost.report.contents import contents_of
 from frugalboost.report.findings import Choice, examine
 from frugalboost.selection.path import mu_grid
 from frugalboost.tables.checking import check_X
@@ -20,7 +21,7 @@ from frugalboost.tables.sample import Checksums, Sample
 N_MUS, EPS = 20, 1e-3
 
 
-def build_contents(
+def report_on(
     estimator: Any,
     X: Any,
     y: Any,
@@ -32,8 +33,8 @@ def build_contents(
     sample_weight_test: Any = None,
     title: str | None = None,
     verbose: int = 0,
-) -> Contents:
-    """Contents of a report on a fitted estimator and the table it was fitted on."""
+) -> Report:
+    """Make a report on a fitted estimator and the table it was fitted on."""
     X, X_test = as_table(X), as_table(X_test)
     if (X_test is None) != (y_test is None):
         raise ValueError("X_test and y_test belong together: give both, or give neither.")
@@ -51,12 +52,13 @@ def build_contents(
     else:
         search, choice = search_around(estimator, rows, verbose)
     findings = examine(search, rows, test, choice)
-    return contents_of(
+    contents = contents_of(
         findings,
         checked,
         title=title or "What the model bought",
         settings={"python": repr_of(estimator)},
     )
+    return Report(contents)
 
 
 def as_table(X: Any) -> Any:

@@ -14,6 +14,7 @@ from frugalboost.costs.cost import FeatureTable
 from frugalboost.costs.owned_bags import find_bags, named_bags, paid_for_bags
 from frugalboost.estimators.base import GBFSBase
 from frugalboost.estimators.made_of import made_of
+from frugalboost.page.contents import FORMAT, Contents
 from frugalboost.report.facts import Notice, facts_of
 from frugalboost.report.findings import Findings, Point
 from frugalboost.report.relations import relations_of
@@ -21,11 +22,8 @@ from frugalboost.report.tree import first_that_splits, first_tree
 from frugalboost.tables.names import feature_names
 from frugalboost.tables.sample import Sample
 
-FORMAT = 1
 MOST_LISTED = 500  # features of one model that are listed
 MOST_RELATED = 25  # features whose relations are looked at, those with the largest gains
-
-Contents = dict[str, Any]
 
 
 def contents_of(

@@ -7,9 +7,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from frugalboost.estimators.made_of import slope_text
-from frugalboost.report.charts import Spec, charts_of, classes_of
-from frugalboost.report.contents import Contents
+from frugalboost.page.charts import Spec, charts_of, classes_of
+from frugalboost.page.contents import Contents
+from frugalboost.page.words import slope_text
 
 MOST_ROWS = 200  # of a table on the page; selected.csv has all
 
@@ -58,7 +58,7 @@ def page_of(contents: Contents) -> str:
 
 def static(name: str) -> str:
     """A file that lies beside this module."""
-    return files("frugalboost.report").joinpath("static", name).read_text(encoding="utf-8")
+    return files("frugalboost.page").joinpath("static", name).read_text(encoding="utf-8")
 
 
 @cache

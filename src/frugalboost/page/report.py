@@ -8,8 +8,8 @@ import os
 from typing import Self
 
 from frugalboost.files import atomic_file
-from frugalboost.report.contents import FORMAT, Contents
-from frugalboost.report.page import page_of
+from frugalboost.page.contents import FORMAT, Contents
+from frugalboost.page.page import page_of
 
 
 class Report:

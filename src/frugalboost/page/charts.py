@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from frugalboost.report.contents import Contents
+from frugalboost.page.contents import Contents
 
 Spec = dict[str, Any]
 BLUE, ORANGE, GREEN = "#3b7cb8", "#d5642a", "#2a9273"  # readable on white and on black, and to the colour-blind
@@ -35,13 +35,14 @@ def charts_of(contents: Contents) -> dict[str, Spec]:
         "correlation": correlation,
         "target": target,
     }
-    made = {name: maker(contents) for name, maker in makers.items()}
-    return {name: chart.to_dict() for name, chart in made.items() if chart is not None}
+    with library().utils.schemapi.debug_mode(False):  # altair would compare every part with its schema: half the time
+        made = {name: maker(contents) for name, maker in makers.items()}
+        return {name: chart.to_dict(validate=False) for name, chart in made.items() if chart is not None}
 
 
 def data(rows: list[dict[str, Any]]) -> Any:
-    """Data embedded in the chart."""
-    return library().Data(values=rows)
+    """Data embedded in the chart. Lists would be copied at every step of making it."""
+    return library().Data(values=tuple(rows))
 
 
 def tradeoff(contents: Contents) -> Any:

@@ -1,0 +1,47 @@
+"""Which process runs which test: files stay together, long tests are given out one by one and first.
+
+Tests of a file share fixtures, and imports that no other file needs. So a file is given to one process, but for those
+listed here, whose tests take so long that all processes share them. They come first, so that small files are left for
+the end, when all processes should be done at the same time.
+"""
+
+from xdist.scheduler import LoadGroupScheduling
+
+# From long to short. Groups (xdist_group) of the first two are given out as a whole.
+LONG = (
+    "tests/lab/test_rivals.py",
+    "tests/report/test_browser.py",
+    "tests/docs/test_docs.py",
+    "tests/lab/test_paper.py",
+    "tests/cli/test_run_endings.py",
+    "tests/cli/test_run_oddities.py",
+    "tests/engine/test_families.py",
+    "tests/cli/test_run.py",
+    "tests/engine/test_renaming.py",
+    "tests/docs/test_examples.py",
+    "tests/cli/test_processes.py",
+    "tests/engine/test_screening.py",
+    "tests/selection/test_selection.py",
+    "tests/estimators/test_cross_validation.py",
+    "tests/lab/test_speed.py",
+    "tests/lab/test_quality.py",
+)
+# Files that make pages of reports. To load what draws them takes two seconds: in a quick look one process does.
+PAGES = ("tests/cli/test_run", "tests/report/", "tests/recipe/")
+
+
+def place(name):
+    """Where a test stands: those of long files first, in the order of the list."""
+    file = name.split("::")[0]
+    return LONG.index(file) if file in LONG else len(LONG)
+
+
+class ByFile(LoadGroupScheduling):
+    """Units of work are groups, tests of long files, and other files as a whole."""
+
+    def _split_scope(self, nodeid):
+        group = super()._split_scope(nodeid)
+        quick = self.config.option.markexpr == "not slow"
+        if group != nodeid or (place(nodeid) < len(LONG) and not quick):
+            return group
+        return "pages" if quick and nodeid.startswith(PAGES) else nodeid.split("::")[0]
