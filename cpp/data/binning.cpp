@@ -34,8 +34,6 @@ inline std::uint8_t bin_of(double v, const double* cuts, size_t count) {
   return narrow<std::uint8_t>(base - cuts + (*base < v));
 }
 
-constexpr Bin kNoUsualBin = 0xFFFF;
-
 // A column is made sparse if at most this share of the rows (as one row in N) is not in its usual bin. The share is
 // smaller for columns of two bins if most columns have two.
 class SparseShares {
@@ -124,10 +122,11 @@ void BinnedMatrix::fill(const Table& batch, std::span<const std::int64_t> places
       std::uint8_t* out = dense_at(c);
       bool any_missing = false;
       batch.read(c, begin, end, values);
-      for (size_t r = begin; r < end; ++r) {
-        if (places[r] < 0) continue;
-        const std::uint8_t bin = bin_of(values[r - begin], cuts.data(), cuts.size());
-        out[index(places[r]) * kLanes] = bin;
+      const std::int64_t* to = places.data() + begin;  // a copy: bytes that are written could be part of a span
+      for (size_t i = 0; i < end - begin; ++i) {
+        if (to[i] < 0) continue;
+        const std::uint8_t bin = bin_of(values[i], cuts.data(), cuts.size());
+        out[index(to[i]) * kLanes] = bin;
         any_missing |= bin == missing;
       }
       missing_in_block[block * d + c] = any_missing;
@@ -165,12 +164,12 @@ void BinnedMatrix::fold(Context& context) {
   });
 }
 
-// The bin that nearly all rows of a column have, counted over all parts of the table, or kNoUsualBin.
-std::vector<Bin> BinnedMatrix::usual_in_parts(Context& context) const {
+// Rows are counted over all parts of the table.
+BinnedMatrix::UsualBins BinnedMatrix::usual_in_parts(Context& context) const {
   Together& together = context.together();
   const std::int64_t rows = sum_of(together, narrow<std::int64_t>(rows_), "rows in bins");
   const SparseShares shares(*this);
-  std::vector<Bin> usual(columns(), kNoUsualBin);
+  UsualBins usual(columns());
   constexpr size_t kAtOnce = 256;
   for (size_t first = 0; first < columns(); first += kAtOnce) {
     const size_t count = std::min(kAtOnce, columns() - first);
@@ -179,22 +178,25 @@ std::vector<Bin> BinnedMatrix::usual_in_parts(Context& context) const {
       const std::uint8_t* bins = dense_at(first + i);
       for (size_t r = 0; r < rows_; ++r) ++counts[i * kMostBins + bins[r * kLanes]];
     });
+    const std::vector<std::int64_t> here = counts;
     together.sum(counts, "rows by bin");
     for (size_t i = 0; i < count; ++i) {
       const size_t c = first + i;
       const auto own = std::span(counts).subspan(i * kMostBins, kMostBins);
       const size_t likely = index(std::max_element(own.begin(), own.end()) - own.begin());
       const bool sparse = rows - own[likely] <= rows / narrow<std::int64_t>(shares.of(c));
-      if (sparse && !categorical(c) && likely != value_bins(c)) usual[c] = narrow<Bin>(likely);
+      if (!sparse || categorical(c) || likely == value_bins(c)) continue;
+      usual.bin[c] = narrow<Bin>(likely);
+      usual.others[c] = rows_ - index(here[i * kMostBins + likely]);
     }
   }
   return usual;
 }
 
 // The same for a table in one piece. The first rows show that most columns need no full count.
-std::vector<Bin> BinnedMatrix::usual_alone(Context& context) const {
+BinnedMatrix::UsualBins BinnedMatrix::usual_alone(Context& context) const {
   const SparseShares shares(*this);
-  std::vector<Bin> usual(columns(), kNoUsualBin);
+  UsualBins usual(columns());
   context.parallel_for(columns(), real(rows_ * columns()), [&](size_t c, size_t) {
     if (categorical(c)) return;
     std::array<Row, kMostBins> counts{};
@@ -204,20 +206,11 @@ std::vector<Bin> BinnedMatrix::usual_alone(Context& context) const {
     const size_t likely = index(std::max_element(counts.begin(), counts.end()) - counts.begin());
     if (counts[likely] < some / 2 || likely == value_bins(c)) return;
     for (size_t r = some; r < rows_; ++r) counts[likely] += bins[r * kLanes] == likely;
-    if (rows_ - counts[likely] <= rows_ / shares.of(c)) usual[c] = narrow<Bin>(likely);
+    if (rows_ - counts[likely] > rows_ / shares.of(c)) return;
+    usual.bin[c] = narrow<Bin>(likely);
+    usual.others[c] = rows_ - counts[likely];
   });
   return usual;
-}
-
-// How many rows are not in the usual bin, for columns that have one.
-std::vector<size_t> BinnedMatrix::listed_by_column(std::span<const Bin> usual, Context& context) const {
-  std::vector<size_t> counts(columns());
-  context.parallel_for(columns(), real(rows_ * columns()), [&](size_t c, size_t) {
-    if (usual[c] == kNoUsualBin) return;
-    const std::uint8_t* bins = dense_at(c);
-    for (size_t r = 0; r < rows_; ++r) counts[c] += bins[r * kLanes] != usual[c];
-  });
-  return counts;
 }
 
 // One more sparse column, from the bins of a dense one.
@@ -233,19 +226,18 @@ void BinnedMatrix::append_listed(const std::uint8_t* bins, std::uint8_t usual_bi
 }
 
 void BinnedMatrix::list_sparse(Context& context) {
-  const std::vector<Bin> usual = context.together().alone() ? usual_alone(context) : usual_in_parts(context);
-  if (std::all_of(usual.begin(), usual.end(), [](Bin bin) { return bin == kNoUsualBin; })) return fold(context);
+  const UsualBins usual = context.together().alone() ? usual_alone(context) : usual_in_parts(context);
+  if (std::all_of(usual.bin.begin(), usual.bin.end(), [](Bin bin) { return bin == kNoUsualBin; })) return fold(context);
   const size_t had = bytes_needed(rows_, dense());
-  const std::vector<size_t> counts = listed_by_column(usual, context);
-  const size_t listed = std::accumulate(counts.begin(), counts.end(), size_t{0});
+  const size_t listed = std::accumulate(usual.others.begin(), usual.others.end(), size_t{0});
   listed_rows_.reserve(listed);  // a vector that grows would take twice the memory for a while
   listed_bins_.reserve(listed);
   std::vector<std::uint8_t*> from(columns());
   std::vector<std::uint8_t> is_sparse(columns());
   for (size_t c = 0; c < columns(); ++c) {
     from[c] = dense_at(c);
-    is_sparse[c] = usual[c] != kNoUsualBin;
-    if (is_sparse[c]) append_listed(from[c], narrow<std::uint8_t>(usual[c]));
+    is_sparse[c] = usual.bin[c] != kNoUsualBin;
+    if (is_sparse[c]) append_listed(from[c], narrow<std::uint8_t>(usual.bin[c]));
   }
   lay_out(std::move(is_sparse));
   for (size_t c : dense_) {  // in ascending order, so that a column only moves over places that are free by now

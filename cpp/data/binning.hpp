@@ -79,12 +79,19 @@ class BinnedMatrix : public Source {
   std::span<const std::uint8_t> listed_bins() const { return listed_bins_; }
 
  private:
+  static constexpr Bin kNoUsualBin = 0xFFFF;
+  // For each column the bin that nearly all rows of the table have, and how many rows of this part are in another one.
+  struct UsualBins {
+    explicit UsualBins(size_t columns) : bin(columns, kNoUsualBin), others(columns) {}
+    std::vector<Bin> bin;
+    std::vector<size_t> others;
+  };
+
   void lay_out(std::vector<std::uint8_t> is_sparse);
   void fold(Context& context);
   bool foldable(size_t group) const;
-  std::vector<Bin> usual_in_parts(Context& context) const;
-  std::vector<Bin> usual_alone(Context& context) const;
-  std::vector<size_t> listed_by_column(std::span<const Bin> usual, Context& context) const;
+  UsualBins usual_in_parts(Context& context) const;
+  UsualBins usual_alone(Context& context) const;
   void append_listed(const std::uint8_t* bins, std::uint8_t usual_bin);
   void take_sparse(const BinnedMatrix& whole, std::span<const size_t> columns, std::span<const Row> rows);
   void allocate(Bytes memory);

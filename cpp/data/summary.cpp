@@ -29,23 +29,33 @@ double between(double a, double b) {
 }
 
 // Radix sort by eleven bits at a time, lowest first. Digits that are equal in all keys are skipped, so numbers that
-// were float32 take half the passes. About four times as fast as std::sort. `both` holds the n keys and room for n
-// more; returns the half with the sorted keys.
-std::uint64_t* radix_sort(size_t n, std::vector<std::uint64_t>& both) {
+// were float32 take half the passes. About four times as fast as std::sort. `both` holds the n entries and room for n
+// more; returns the half with the sorted ones.
+template <class Entry, class KeyOf>
+Entry* radix_sort(size_t n, std::vector<Entry>& both, const KeyOf& key) {
   constexpr int kBits = 11, kDigits = 6, kBuckets = 1 << kBits;
   std::vector<std::uint32_t> counts(kDigits * kBuckets);
-  std::uint64_t *keys = both.data(), *other = both.data() + n;
+  Entry *entries = both.data(), *other = both.data() + n;
+  auto digit = [&](const Entry& e, int d) { return (key(e) >> (d * kBits)) & (kBuckets - 1); };
   for (size_t i = 0; i < n; ++i)
-    for (int d = 0; d < kDigits; ++d) ++counts[d * kBuckets + ((keys[i] >> (d * kBits)) & (kBuckets - 1))];
+    for (int d = 0; d < kDigits; ++d) ++counts[d * kBuckets + digit(entries[i], d)];
   for (int d = 0; d < kDigits; ++d) {
     std::uint32_t* count = counts.data() + d * kBuckets;
-    if (count[(keys[0] >> (d * kBits)) & (kBuckets - 1)] == n) continue;
+    if (count[digit(entries[0], d)] == n) continue;
     std::uint32_t at = 0;
     for (int b = 0; b < kBuckets; ++b) at += std::exchange(count[b], at);
-    for (size_t i = 0; i < n; ++i) other[count[(keys[i] >> (d * kBits)) & (kBuckets - 1)]++] = keys[i];
-    std::swap(keys, other);
+    for (size_t i = 0; i < n; ++i) other[count[digit(entries[i], d)]++] = entries[i];
+    std::swap(entries, other);
   }
-  return keys;
+  return entries;
+}
+
+// Sorts the first n entries by their keys, in `both` as above.
+template <class Entry, class KeyOf>
+Entry* sort_by_key(size_t n, std::vector<Entry>& both, const KeyOf& key) {
+  if (n > kRadixSortRows) return radix_sort(n, both, key);
+  std::sort(both.data(), both.data() + n, [&](const Entry& a, const Entry& b) { return key(a) < key(b); });
+  return both.data();
 }
 
 }  // namespace
@@ -61,31 +71,45 @@ void Summary::add(std::span<const double> values, const std::int64_t* units, Spa
       found.push_back({place, value_of(key), value_of(key), mass});
     }
   };
+  // Zeros are counted, not sorted: in many tables they are nearly all values.
+  const std::uint64_t zero = key_of(0.0);
+  std::int64_t zeros = 0;
+  auto gather_zeros = [&] {
+    if (zeros > 0) gather(zero, std::exchange(zeros, 0));
+  };
+  size_t n = 0;
   if (units == nullptr) {
     spare.keys.resize(2 * values.size());
-    size_t n = 0;
-    for (double v : values)
-      if (!std::isnan(v)) spare.keys[n++] = key_of(v);
-    if (n == 0) return;
-    std::uint64_t* sorted = spare.keys.data();
-    if (n > kRadixSortRows) {
-      sorted = radix_sort(n, spare.keys);
-    } else {
-      std::sort(sorted, sorted + n);
+    for (double v : values) {
+      if (std::isnan(v)) continue;
+      const std::uint64_t key = spare.keys[n] = key_of(v);
+      n += key != zero;
+      zeros += key == zero;
     }
+    const std::uint64_t* sorted = sort_by_key(n, spare.keys, [](std::uint64_t key) { return key; });
     for (size_t i = 0; i < n;) {  // equal values together
       size_t j = i + 1;
       while (j < n && sorted[j] == sorted[i]) ++j;
+      if (sorted[i] > zero) gather_zeros();
       gather(sorted[i], narrow<std::int64_t>(j - i));
       i = j;
     }
   } else {
-    spare.weighted.clear();
-    for (size_t i = 0; i < values.size(); ++i)
-      if (!std::isnan(values[i]) && units[i] > 0) spare.weighted.emplace_back(key_of(values[i]), units[i]);
-    std::sort(spare.weighted.begin(), spare.weighted.end());
-    for (const auto& [key, mass] : spare.weighted) gather(key, mass);
+    spare.weighted.resize(2 * values.size());
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (std::isnan(values[i]) || units[i] <= 0) continue;
+      const std::uint64_t key = key_of(values[i]);
+      spare.weighted[n] = {key, units[i]};
+      n += key != zero;
+      zeros += key == zero ? units[i] : 0;
+    }
+    const auto* sorted = sort_by_key(n, spare.weighted, [](const auto& entry) { return entry.first; });
+    for (size_t i = 0; i < n; ++i) {
+      if (sorted[i].first > zero) gather_zeros();
+      gather(sorted[i].first, sorted[i].second);
+    }
   }
+  gather_zeros();
   merge(found);
 }
 

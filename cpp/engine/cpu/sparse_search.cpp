@@ -64,37 +64,43 @@ std::vector<ListedSums> SparseSearch::listed(std::span<const size_t> columns, co
 template <bool Packed>
 void SparseSearch::add_rows(const BinnedMatrix::SparseColumn& column, size_t first, size_t count, size_t words,
                             std::int64_t* cells) const {
-  for (size_t i = 0; i < column.rows.size(); ++i) {
-    const Placed& row = placed_[column.rows[i]];
+  // Copies that stay in registers: a size in memory could be one of the cells that are written.
+  const size_t listed = column.rows.size();
+  const Row* rows = column.rows.data();
+  const std::uint8_t* bins = column.bins;
+  const Placed* placed = placed_.data();
+  for (size_t i = 0; i < listed; ++i) {
+    const Placed& row = placed[rows[i]];
     const size_t node = row.node - first;  // wraps around to a large number if the node comes before the first
     if (node >= count) continue;
     if constexpr (Packed) {
-      cells[node * words + column.bins[i]] += packed_row(row.q);
+      cells[node * words + bins[i]] += packed_row(row.q);
     } else {
-      const std::int64_t unit = weights_.unit(column.rows[i]);
-      cells[node * words + 2 * size_t{column.bins[i]}] += unit * row.q;
-      cells[node * words + 2 * size_t{column.bins[i]} + 1] += unit;
+      const std::int64_t unit = weights_.unit(rows[i]);
+      cells[node * words + 2 * size_t{bins[i]}] += unit * row.q;
+      cells[node * words + 2 * size_t{bins[i]} + 1] += unit;
     }
   }
 }
 
 // Sums the histograms of one column over its listed rows, for `count` nodes from `first` on.
-void SparseSearch::add_up(const OfOutput& own, size_t column, size_t first, size_t count, std::int64_t* cells) const {
-  const size_t words = words_of(own, column);
-  std::fill_n(cells, count * words, 0);
+void SparseSearch::add_up(const OfOutput& own, const Column& column, size_t first, size_t count,
+                          std::int64_t* cells) const {
+  std::fill_n(cells, count * column.words, 0);
   if (own.packed) {
-    add_rows<true>(listed_rows(column), first, count, words, cells);
+    add_rows<true>(column.listed, first, count, column.words, cells);
   } else {
-    add_rows<false>(listed_rows(column), first, count, words, cells);
+    add_rows<false>(column.listed, first, count, column.words, cells);
   }
 }
 
 // The usual bin has the rest of the node's sums. If the listed rows are lighter than a leaf may be, no split is
 // allowed, and nothing is scanned.
 template <bool Packed>
-ColumnSplit SparseSearch::best_of(const OpenNode& node, size_t column, std::uint8_t usual_bin, double factor,
+ColumnSplit SparseSearch::best_of(const OpenNode& node, const Column& column, double factor,
                                   std::int64_t* cells) const {
-  const ColumnFacts& facts = table_.columns[column];
+  const ColumnFacts& facts = column.facts;
+  const std::uint8_t usual_bin = column.listed.usual_bin;
   std::int64_t gradient = 0, weight = 0;
   const size_t count = facts.cells();
   if constexpr (Packed) {
@@ -122,15 +128,13 @@ ColumnSplit SparseSearch::best_of(const OpenNode& node, size_t column, std::uint
   return {best.gain, best.bin, best.missing};
 }
 
-void SparseSearch::find_best(const OfOutput& own, size_t column, size_t first, size_t count, std::int64_t* cells,
+void SparseSearch::find_best(const OfOutput& own, const Column& column, size_t first, size_t count, std::int64_t* cells,
                              ColumnSplit* splits) const {
-  const std::uint8_t usual = listed_rows(column).usual_bin;
-  const size_t words = words_of(own, column);
   for (size_t n = first; n < first + count; ++n) {
     if (!own.wanted[n]) continue;
-    std::int64_t* node_cells = cells + (n - first) * words;
-    splits[n] = own.packed ? best_of<true>(own.nodes[n], column, usual, own.factors[n], node_cells)
-                           : best_of<false>(own.nodes[n], column, usual, own.factors[n], node_cells);
+    std::int64_t* node_cells = cells + (n - first) * column.words;
+    splits[n] = own.packed ? best_of<true>(own.nodes[n], column, own.factors[n], node_cells)
+                           : best_of<false>(own.nodes[n], column, own.factors[n], node_cells);
   }
 }
 
@@ -153,13 +157,15 @@ void SparseSearch::search_output(std::span<const size_t> columns, const OfOutput
   for (size_t c : columns) work += 3.0 * real(listed_rows(c).rows.size() + 20 * own.nodes.size());
   context.parallel_for((columns.size() + kBlock - 1) / kBlock, work, [&](size_t block, size_t thread) {
     auto& mine = cells[thread];
-    for (size_t i = block * kBlock; i < std::min(columns.size(), (block + 1) * kBlock); ++i)
+    for (size_t i = block * kBlock; i < std::min(columns.size(), (block + 1) * kBlock); ++i) {
+      const Column column = column_of(own, columns[i]);
       for (size_t first = 0; first < own.nodes.size(); first += kSparseSlots) {
         const size_t count = std::min(kSparseSlots, own.nodes.size() - first);
-        mine.resize(count * words_of(own, columns[i]));
-        add_up(own, columns[i], first, count, mine.data());
-        find_best(own, columns[i], first, count, mine.data(), own.splits + i * own.step);
+        if (mine.size() < count * column.words) mine.resize(count * column.words);
+        add_up(own, column, first, count, mine.data());
+        find_best(own, column, first, count, mine.data(), own.splits + i * own.step);
       }
+    }
   });
 }
 
@@ -170,13 +176,15 @@ void SparseSearch::search_in_parts(std::span<const size_t> columns, const OfOutp
     std::vector<size_t> at{0};
     size_t end = begin;
     while (end < columns.size() && at.back() * sizeof(std::int64_t) < kPartsBytes)
-      at.push_back(at.back() + nodes * words_of(own, columns[end++]));
+      at.push_back(at.back() + nodes * column_of(own, columns[end++]).words);
     std::vector<std::int64_t> cells(at.back());
-    context.parallel_for(end - begin, 1e6,
-                         [&](size_t i, size_t) { add_up(own, columns[begin + i], 0, nodes, cells.data() + at[i]); });
+    context.parallel_for(end - begin, 1e6, [&](size_t i, size_t) {
+      add_up(own, column_of(own, columns[begin + i]), 0, nodes, cells.data() + at[i]);
+    });
     context.together().sum(cells, "histograms of sparse columns");
     context.parallel_for(end - begin, 1e6, [&](size_t i, size_t) {
-      find_best(own, columns[begin + i], 0, nodes, cells.data() + at[i], own.splits + (begin + i) * own.step);
+      find_best(own, column_of(own, columns[begin + i]), 0, nodes, cells.data() + at[i],
+                own.splits + (begin + i) * own.step);
     });
     begin = end;
   }

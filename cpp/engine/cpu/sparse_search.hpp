@@ -39,22 +39,29 @@ class SparseSearch {
     bool packed;  // cells of one word
   };
 
-  size_t words_of(const OfOutput& own, size_t column) const {
-    return (own.packed ? 1 : 2) * table_.columns[column].cells();
+  // What a search needs of a column, looked up once for all nodes.
+  struct Column {
+    const ColumnFacts& facts;
+    BinnedMatrix::SparseColumn listed;
+    size_t words;  // of a node's histogram
+  };
+
+  Column column_of(const OfOutput& own, size_t column) const {
+    const ColumnFacts& facts = table_.columns[column];
+    return {facts, listed_rows(column), (own.packed ? 1 : 2) * facts.cells()};
   }
   BinnedMatrix::SparseColumn listed_rows(size_t column) const { return X_.listed(X_.place(column)); }
   void place(const OfOutput& own, const RowPartition& partition, const GridGradients& gradients, Context& context);
   void search_output(std::span<const size_t> columns, const OfOutput& own, Context& context) const;
   void search_in_parts(std::span<const size_t> columns, const OfOutput& own, Context& context) const;
-  void add_up(const OfOutput& own, size_t column, size_t first, size_t count, std::int64_t* cells) const;
+  void add_up(const OfOutput& own, const Column& column, size_t first, size_t count, std::int64_t* cells) const;
   template <bool Packed>
   void add_rows(const BinnedMatrix::SparseColumn& column, size_t first, size_t count, size_t words,
                 std::int64_t* cells) const;
-  void find_best(const OfOutput& own, size_t column, size_t first, size_t count, std::int64_t* cells,
+  void find_best(const OfOutput& own, const Column& column, size_t first, size_t count, std::int64_t* cells,
                  ColumnSplit* splits) const;
   template <bool Packed>
-  ColumnSplit best_of(const OpenNode& node, size_t column, std::uint8_t usual_bin, double factor,
-                      std::int64_t* cells) const;
+  ColumnSplit best_of(const OpenNode& node, const Column& column, double factor, std::int64_t* cells) const;
 
   const BinnedMatrix& X_;
   const TableFacts& table_;
