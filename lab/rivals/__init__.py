@@ -3,8 +3,10 @@
 Two classes, for the paper's figures:
 
 * :class:`L1Logistic`: logistic regression with an L1 penalty.
+* :class:`RelaxedL1`: the first k columns of that path, then an L2 penalty.
 * :class:`GroupLasso`: logistic regression that takes columns group by group.
 * :class:`HSICLasso`: a lasso on kernels of single columns; then an SVM.
+* :class:`SVMElimination`: a linear SVM drops columns again and again.
 * :class:`TunedSVM`: that SVM by itself, for columns that anything else has chosen.
 * :class:`Boruta`: what matters more than shuffled copies; then LightGBM.
 
@@ -16,7 +18,7 @@ Two classes or numbers:
 * :class:`LightGBMGain`, :class:`LightGBMElimination`, :class:`LightGBMCEGB`: LightGBM in three ways.
 * :class:`CatBoostSelect`: CatBoost's own selection.
 * :class:`LassoNet`: a network with a sparse skip layer.
-* :class:`Frugalboost`, :class:`FrugalboostForward`: ours.
+* :class:`Frugalboost`, :class:`FrugalboostForward`, :class:`FrugalboostPlain`: ours.
 
 ``boosters`` has what is only timed. Classes are loaded when they are first asked for, and libraries when they are first
 needed: ``pip install "frugalboost[lab]"``.
@@ -38,15 +40,18 @@ if TYPE_CHECKING:
     from lab.rivals.lightgbm_gain import LightGBMGain
     from lab.rivals.lightgbm_rfe import LightGBMElimination
     from lab.rivals.mrmr import MRMR
-    from lab.rivals.ours import Frugalboost, FrugalboostForward
+    from lab.rivals.ours import Frugalboost, FrugalboostForward, FrugalboostPlain
+    from lab.rivals.relaxed_l1 import RelaxedL1
     from lab.rivals.selector import Selector
     from lab.rivals.svm import TunedSVM
+    from lab.rivals.svm_rfe import SVMElimination
 
 _HOMES = {
     "Boruta": "boruta",
     "CatBoostSelect": "catboost_select",
     "Frugalboost": "ours",
     "FrugalboostForward": "ours",
+    "FrugalboostPlain": "ours",
     "GroupLasso": "group_lasso",
     "HSICLasso": "hsic_lasso",
     "L1Logistic": "l1_logistic",
@@ -57,6 +62,8 @@ _HOMES = {
     "LightGBMGain": "lightgbm_gain",
     "MRMR": "mrmr",
     "RandomForestSelection": "forest",
+    "RelaxedL1": "relaxed_l1",
+    "SVMElimination": "svm_rfe",
     "Selector": "selector",
     "TunedSVM": "svm",
 }
@@ -67,6 +74,7 @@ __all__ = [
     "CatBoostSelect",
     "Frugalboost",
     "FrugalboostForward",
+    "FrugalboostPlain",
     "GroupLasso",
     "HSICLasso",
     "L1Logistic",
@@ -76,6 +84,8 @@ __all__ = [
     "LightGBMElimination",
     "LightGBMGain",
     "RandomForestSelection",
+    "RelaxedL1",
+    "SVMElimination",
     "Selector",
     "TunedSVM",
 ]
