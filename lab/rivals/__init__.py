@@ -15,7 +15,8 @@ Two classes or numbers:
 * :class:`Lasso`: linear regression with an L1 penalty (numbers only).
 * :class:`MRMR`: large F statistic, small correlation with what is chosen; then an SVM or LightGBM.
 * :class:`RandomForestSelection`: a forest ranks, another is trained on the top k.
-* :class:`LightGBMGain`, :class:`LightGBMElimination`, :class:`LightGBMCEGB`: LightGBM in three ways.
+* :class:`LightGBMGain`, :class:`LightGBMElimination`, :class:`LightGBMCEGB`: LightGBM in three ways;
+  :class:`LightGBMGainFewRows`: the first of them for tables of few rows, two classes only.
 * :class:`CatBoostSelect`: CatBoost's own selection.
 * :class:`LassoNet`: a network with a sparse skip layer.
 * :class:`Frugalboost`, :class:`FrugalboostForward`, :class:`FrugalboostPlain`: ours.
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from lab.rivals.lasso import Lasso
     from lab.rivals.lassonet import LassoNet
     from lab.rivals.lightgbm_cegb import LightGBMCEGB
-    from lab.rivals.lightgbm_gain import LightGBMGain
+    from lab.rivals.lightgbm_gain import LightGBMGain, LightGBMGainFewRows
     from lab.rivals.lightgbm_rfe import LightGBMElimination
     from lab.rivals.mrmr import MRMR
     from lab.rivals.ours import Frugalboost, FrugalboostForward, FrugalboostPlain
@@ -60,6 +61,7 @@ _HOMES = {
     "LightGBMCEGB": "lightgbm_cegb",
     "LightGBMElimination": "lightgbm_rfe",
     "LightGBMGain": "lightgbm_gain",
+    "LightGBMGainFewRows": "lightgbm_gain",
     "MRMR": "mrmr",
     "RandomForestSelection": "forest",
     "RelaxedL1": "relaxed_l1",
@@ -83,6 +85,7 @@ __all__ = [
     "LightGBMCEGB",
     "LightGBMElimination",
     "LightGBMGain",
+    "LightGBMGainFewRows",
     "RandomForestSelection",
     "RelaxedL1",
     "SVMElimination",

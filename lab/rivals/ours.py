@@ -79,7 +79,7 @@ class FrugalboostPlain(Sized):
 
     title: ClassVar[str] = "frugalboost, as it is"
     _parameter_constraints: ClassVar[dict[str, Any]] = {"ks": ["array-like"], "base": [str, None], "seed": [SEED]}
-    keeps_sparse: ClassVar[bool] = True
+    _keeps_sparse: ClassVar[bool] = True
     seconds = None
 
     def __init__(self, ks: Sequence[int] = KS, *, base: str | None = None, seed: int = 0) -> None:

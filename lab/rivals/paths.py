@@ -161,6 +161,8 @@ class Path(Selector):
 
     def _chosen(self, k: int) -> Linear:
         errors = [(-n if np.isnan(error) else error) if n <= k else np.inf for n, error in self.path_]
+        if np.isinf(min(errors)):
+            return self._models[0]  # no model is small enough but the one without any column
         return self._models[len(errors) - 1 - int(np.argmin(errors[::-1]))]
 
     def _features(self, k: int) -> Places:

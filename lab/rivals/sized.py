@@ -82,7 +82,7 @@ class Sized(Selector):
         "seed": [SEED],
     }
 
-    keeps_sparse: ClassVar[bool] = False  # whether models take a sparse table
+    _keeps_sparse: ClassVar[bool] = False  # whether models take a sparse table
     _models: dict[int, Model]
 
     def __init__(
@@ -129,7 +129,7 @@ class Sized(Selector):
     def _predicted(self, X: Any, k: int) -> NDArray[Any]:
         model = self._at(k)
         assert model is not None  # or there would be no features, and no question
-        return model.predict(X.toarray() if issparse(X) and not self.keeps_sparse else X)
+        return model.predict(X.toarray() if issparse(X) and not self._keeps_sparse else X)
 
 
 @dataclass(frozen=True)

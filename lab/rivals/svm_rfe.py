@@ -73,6 +73,6 @@ def weights(Z: Any, labels: Places) -> Floats:
     """Of a linear SVM, by way of the products of rows, of which there are few."""
     products = Z @ Z.T
     products = products if isinstance(products, np.ndarray) else products.toarray()
-    svm = SVC(C=C, kernel="precomputed").fit(products, labels)
+    svm = SVC(C=C, kernel="precomputed", random_state=0).fit(products, labels)
     found: Floats = np.asarray(Z[svm.support_].T @ svm.dual_coef_[0])
     return found

@@ -27,6 +27,7 @@ from lab.rivals import (
     LightGBMCEGB,
     LightGBMElimination,
     LightGBMGain,
+    LightGBMGainFewRows,
     RandomForestSelection,
     RelaxedL1,
     Selector,
@@ -70,6 +71,7 @@ KINDS = {
     "svm_rfe": SVMElimination(splits=2),
     "mrmr, lightgbm": MRMR(final="lightgbm"),
     "gain": LightGBMGain(SIZES),
+    "gain, few rows": LightGBMGainFewRows(SIZES),
     "elimination": LightGBMElimination(SIZES),
     "cegb": LightGBMCEGB(SIZES),
     "ours": Frugalboost(SIZES),
@@ -428,6 +430,15 @@ def test_without_splits_the_largest_model_is_taken():
     assert np.isnan([error for _, error in model.path_]).all()
     for k in (0, 1, 3, 7, X.shape[1]):
         assert len(model.features(k)) == max(n for n in counts if n <= k)
+
+
+def test_where_no_model_is_small_enough_there_is_none():
+    """A twin enters with its column, so that no model has one column."""
+    twins = np.column_stack([LABELS + 0.1 * X[:, 0]] * 2)
+    model = L1Logistic(judged_by="loss", splits=2).fit(twins, Y)
+    model.path_ = [(n if n == 0 else 2, error) for n, error in model.path_]
+    assert not model.reaches(1)
+    assert len(set(model.predict(twins, 1))) == 1
 
 
 def test_the_path_ends_after_count():
