@@ -45,7 +45,7 @@ Dorothea has one row of class 1 in ten, so that plain error says little there; w
   inner splits.
 - forest: 500 trees rank by impurity, 500 are trained on the top k.
 - mRMR, HSIC Lasso: then an SVM with a Gaussian kernel, C and gamma by inner splits. mRMR ranks the 10,000 columns with
-  the largest F at most, HSIC Lasso the 2,000 whose kernels are most like that of the labels.
+  the largest F at most, HSIC Lasso those 2,000 of them whose kernels are most like that of the labels.
 - LightGBM: 100 trees of depth 1, 2 or 3, leaves of at least 5 rows, rank by total gain; on the top k the depth with
   the lowest 5-fold log loss. Without early stopping, for which rows would have to be held out: so errors are lower.
 - frugalboost: `GBFSClassifier(n_features_to_select=k)`, and the same with `base`; all else as it is by default.

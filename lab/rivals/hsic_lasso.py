@@ -11,14 +11,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from lab.rivals.hsic_kernels import Singles, cut, entered, lasso_order, most_relevant
+from lab.rivals.mrmr import statistic
 from lab.rivals.optional import needed
 from lab.rivals.ranked import RankedForSVM
-from lab.rivals.rows import Places, Rows, standardised, varied
+from lab.rivals.rows import Places, Rows, dense, standardised, varied
 from lab.rivals.selector import POSITIVE
 
 MOST_BYTES = 2 * 10**9  # of kernels, in single precision
 WHOLE = 200  # rows up to which kernels are computed in full
 BLOCK, SHUFFLES = 20, 3
+PER_KEPT = 5  # columns whose kernels are looked at, for each that takes part
 
 
 class HSICLasso(RankedForSVM):
@@ -39,8 +41,9 @@ class HSICLasso(RankedForSVM):
     count : int, default=100
         How many features are ranked at most. There are fewer where the path ends before.
     most_columns : int or None, default=None
-        Where more columns vary, only those most like the labels take part: on tables of many columns a tenth of the
-        time for the same ranking, or nearly. None: as many as memory allows.
+        Where more columns vary, only those most like the labels take part, out of the five times as many with the
+        largest F statistic: on tables of many columns a tenth of the time for the same ranking, or nearly. None: as
+        many as memory allows.
     splits : int, default=5
         Random splits on which the SVM's settings are chosen.
     tuning_rows : int, default=2000
@@ -94,6 +97,9 @@ class HSICLasso(RankedForSVM):
         self.solver_, columns = "pyHSICLasso", varied(rows.X)
         if len(columns) == 0:
             return columns
+        if self.most_columns is not None and len(columns) > PER_KEPT * self.most_columns:
+            F = statistic(dense(rows.X[:, columns]), rows.labels)
+            columns = columns[np.sort(np.argsort(-F, kind="stable")[: PER_KEPT * self.most_columns])]
         Z = standardised(rows.X[:, columns]).astype(np.float32)
         n, d = Z.shape
         whole = n <= WHOLE and 4 * n * n * d <= MOST_BYTES
