@@ -111,7 +111,20 @@ def rare(split: Split, every: list[Record]) -> Record:
 
 def recorded() -> dict[str, Any]:
     """What is kept: the tables' sizes, and the runs."""
-    return json.loads(JSON.read_text()) if JSON.exists() else {"tables": {}, "runs": []}
+    kept = json.loads(JSON.read_text()) if JSON.exists() else {}
+    runs = [{"d": data} | run for data, found in kept.items() for run in found["runs"]]
+    return {"tables": {data: found["size"] for data, found in kept.items()}, "runs": runs}
+
+
+def as_text(kept: dict[str, Any]) -> str:
+    """The same as a file has it: runs below their tables, a line for each."""
+    parts = []
+    for data in [d for d in TABLES if d in kept["tables"]]:
+        own = [r for r in kept["runs"] if r["d"] == data]
+        own.sort(key=lambda r: (list(METHODS).index(r["m"]), r["s"]))
+        runs = lines({key: value for key, value in r.items() if key != "d"} for r in own)
+        parts.append(f'"{data}": {{"size": {json.dumps(kept["tables"][data])}, "runs": {runs}}}')
+    return "{" + ",\n".join(parts) + "}\n"
 
 
 def identity(run: Record) -> tuple[str, str, int]:
@@ -124,11 +137,8 @@ def save(record: Record, split: Split) -> None:
     size = {"train": rows, "test": len(split.y_test), "class_1": int(split.y_test.sum()), "columns": columns}
     with locked(QUALITY):
         kept = recorded()
-        tables = kept["tables"] | {split.name: size}
         runs = [r for r in kept["runs"] if identity(r) != identity(record)] + [record]
-        runs.sort(key=lambda r: (list(TABLES).index(r["d"]), list(METHODS).index(r["m"]), r["s"]))
-        about = json.dumps({name: tables[name] for name in TABLES if name in tables})
-        write_atomically(JSON, f'{{"tables": {about},\n"runs": {lines(runs)}}}\n')
+        write_atomically(JSON, as_text({"tables": kept["tables"] | {split.name: size}, "runs": runs}))
 
 
 def todo(arguments: argparse.Namespace) -> Iterator[tuple[str, str, int]]:

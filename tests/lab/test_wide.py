@@ -1,6 +1,5 @@
 """The benchmark of tables with more columns than rows: rows are cut alike, runs are kept, the page counts right."""
 
-import json
 import subprocess
 import sys
 
@@ -66,7 +65,8 @@ def test_runs_are_kept_and_replaced(monkeypatch, tmp_path):
         wide.save({"d": "singh", "m": method, "s": 0, "w": [wrong] * 5, "t": 1.0}, split)
     kept = wide.recorded()
     assert kept["tables"] == {"singh": {"train": 72, "test": 18, "class_1": 9, "columns": COLUMNS}}
-    assert [(r["m"], r["w"][0]) for r in kept["runs"]] == [("l1", 4), ("mrmr", 2)]
+    assert [(r["d"], r["m"], r["w"][0]) for r in kept["runs"]] == [("singh", "l1", 4), ("singh", "mrmr", 2)]
+    assert wide.as_text(kept) == (tmp_path / "wide.json").read_text()
 
 
 def made_results():
@@ -105,7 +105,7 @@ def test_the_page_is_made_of_what_is_kept():
     kept = QUALITY / "wide.json"
     if not kept.exists():
         pytest.skip("results are not part of a source distribution")
-    assert page(json.loads(kept.read_text()), FINAL) == (QUALITY / "wide.md").read_text()
+    assert page(wide.recorded(), FINAL) == (QUALITY / "wide.md").read_text()
     assert len(kept.read_bytes()) < 150_000
 
 
