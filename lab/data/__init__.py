@@ -5,6 +5,7 @@
 * :func:`adult_frame`: adult as it was collected, with categories.
 * :class:`Dataset`: table, targets and what else is known, with ``split`` into training and test rows.
 * :class:`Folder`: where files are looked for; ``Folder.set()`` tells whether FRUGALBOOST_DATA names a folder.
+* :func:`logarithms`: of raw intensities of genes.
 * :func:`make_nonlinear`: the paper's first picture, made anew.
 
 The paper is Xu, Huang, Weinberger, Zheng: Gradient Boosted Feature Selection, KDD 2014. Nothing in a file is ever run.
@@ -13,7 +14,8 @@ The paper is Xu, Huang, Weinberger, Zheng: Gradient Boosted Feature Selection, K
 from lab.data.adult import adult_frame
 from lab.data.dataset import Dataset
 from lab.data.folder import Folder
+from lab.data.intensities import logarithms
 from lab.data.loading import load, names
 from lab.data.synthetic import make_nonlinear
 
-__all__ = ["Dataset", "Folder", "adult_frame", "load", "make_nonlinear", "names"]
+__all__ = ["Dataset", "Folder", "adult_frame", "load", "logarithms", "make_nonlinear", "names"]

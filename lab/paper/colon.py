@@ -12,13 +12,12 @@ from sklearn.model_selection import StratifiedShuffleSplit
 
 from frugalboost import GBFSClassifier
 from frugalboost.costs import Bags
-from lab.data import load
+from lab.data import load, logarithms
 from lab.output import save_figure
 from lab.paper.cells import Cell, Result, RunOptions
 from lab.paper.curves import TITLES, of, solvers
 from lab.paper.ours import MUS, paper_model
 from lab.paper.pages import Claim, Section, percent
-from lab.paper.wide import logarithms
 from lab.rivals import GroupLasso, HSICLasso, L1Logistic, RandomForestSelection
 
 TITLE = "Colon with bags (Figure 2)"

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
-import numpy as np
 
-from lab.data import load
+from lab.data import load, logarithms
 from lab.output import save_figure
 from lab.paper import curves
 from lab.paper.cells import Cell, Result, RunOptions
@@ -74,11 +73,6 @@ def in_svm(results: Sequence[Result]) -> list[Result]:
         for r in results
         if r["method"] in OURS
     ]
-
-
-def logarithms(X: np.ndarray) -> np.ndarray:
-    """Of raw intensities, for linear models and kernels; trees take no notice. What is below 1 is noise."""
-    return np.log2(np.maximum(X, 1.0))
 
 
 def draw(results: Sequence[Result], folder: Path, order: RunOptions) -> None:

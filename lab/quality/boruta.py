@@ -33,7 +33,7 @@ Row = dict[str, Any]
 def row(split: Split, seed: int, name: str, selector: Selector, k: int | None = None) -> Row | None:
     """One selector on one split, asked for k features or for as many as it likes; None: it selected nothing."""
     begin = time.perf_counter()
-    selector.fit(split.X_train, split.y_train, validation=(split.X_valid, split.y_valid))
+    selector.fit(split.X_train, split.y_train, validation=split.validation)
     k = split.X_train.shape[1] if k is None else k
     features = selector.features(k)
     wrong = float(np.mean(selector.predict(split.X_test, k) != split.y_test))

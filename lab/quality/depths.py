@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from frugalboost import GBFSClassifier, gbfs_path
-from lab.data import Folder, load
+from lab.data import Folder, load, logarithms
 from lab.machine import machine
 from lab.output import QUALITY, write_json
 
@@ -31,7 +31,7 @@ def measured(name: str, depth: int, seed: int) -> Row:
     """Errors at each number of features on one split."""
     table = load(name)
     train, test = table.split(seed)
-    X = np.log2(np.maximum(table.X, 1.0))
+    X = logarithms(table.X)
     model = GBFSClassifier(max_depth=depth, max_iter=TREES, min_samples_leaf=LEAF, random_state=seed)
     path = gbfs_path(X[train], table.y[train], estimator=model, n_features_to_select=list(KS), n_jobs=1)
     errors = [float(np.mean(m.predict(X[test]) != table.y[test])) for m in path.estimators]

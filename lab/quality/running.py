@@ -19,7 +19,7 @@ import multiprocessing
 import os
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -39,16 +39,19 @@ LIMIT = {"colon": 40.0}  # seconds of one method on one split, where not --limit
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
-def error(split: Split, prediction: np.ndarray) -> tuple[float, float]:
+Judge = Callable[[Split, np.ndarray], Record]
+
+
+def judged(split: Split, prediction: np.ndarray) -> Record:
     """Classification error, or RMSE in standard deviations of y, each with its standard error over test rows."""
     y, n = split.y_test, len(split.y_test)
     if split.task == "classification":
         wrong = float(np.mean(prediction != y))
-        return wrong, math.sqrt(wrong * (1 - wrong) / n)
+        return {"error": wrong, "se": math.sqrt(wrong * (1 - wrong) / n), "n_test": n}
     square = (prediction - y) ** 2
     draws = np.random.default_rng(0).integers(n, size=(200, n))
     spread = np.std(np.sqrt(square[draws].mean(axis=1)), ddof=1)
-    return float(np.sqrt(square.mean()) / y.std()), float(spread / y.std())
+    return {"error": float(np.sqrt(square.mean()) / y.std()), "se": float(spread / y.std()), "n_test": n}
 
 
 def run_method(method: str, data: str, number: int, limit: float, pipe: Any) -> None:
@@ -68,10 +71,12 @@ def run_method(method: str, data: str, number: int, limit: float, pipe: Any) -> 
     pipe.send(about | {"k": found, "seconds": round(seconds, 2), "timed_out": late})
 
 
-def answers(selector: Selector, split: Split, ks: Sequence[int], limit: float) -> tuple[dict[str, Record], float]:
+def answers(
+    selector: Selector, split: Split, ks: Sequence[int], limit: float, judge: Judge = judged
+) -> tuple[dict[str, Record], float]:
     """What a selector says for each size, where it has a model in time; and how many seconds it took."""
     begin = time.monotonic()
-    selector.fit(split.X_train, split.y_train, validation=(split.X_valid, split.y_valid))
+    selector.fit(split.X_train, split.y_train, validation=split.validation)
     found = {}
     for k in ks:
         if time.monotonic() - begin > limit and not isinstance(selector, Sized):  # those have their models already
@@ -81,8 +86,7 @@ def answers(selector: Selector, split: Split, ks: Sequence[int], limit: float) -
         used = selector.used(k)
         if len(used) > k:
             raise ValueError(f"{selector.title} uses {len(used)} features on {split.name} where {k} are allowed")
-        wrong, spread = error(split, selector.predict(split.X_test, k))
-        found[str(k)] = {"n_features": len(used), "error": wrong, "se": spread, "n_test": len(split.y_test)}
+        found[str(k)] = {"n_features": len(used)} | judge(split, selector.predict(split.X_test, k))
     return found, time.monotonic() - begin
 
 

@@ -33,16 +33,21 @@ SPLITS = {
 
 @dataclass(frozen=True)
 class Split:
-    """One table, cut in three. Classes are 0 and 1."""
+    """One table, cut in three, or in two. Classes are 0 and 1."""
 
     name: str
     task: str  # "classification" or "regression"
     X_train: np.ndarray
     y_train: np.ndarray
-    X_valid: np.ndarray
-    y_valid: np.ndarray
+    X_valid: np.ndarray | None  # None: whatever is chosen is chosen on the training rows
+    y_valid: np.ndarray | None
     X_test: np.ndarray
     y_test: np.ndarray
+
+    @property
+    def validation(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Rows by which a selector may choose, where there are some of their own."""
+        return None if self.X_valid is None or self.y_valid is None else (self.X_valid, self.y_valid)
 
 
 def sizes(n_columns: int) -> tuple[int, ...]:

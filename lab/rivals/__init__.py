@@ -3,8 +3,10 @@
 Two classes, for the paper's figures:
 
 * :class:`L1Logistic`: logistic regression with an L1 penalty.
+* :class:`RelaxedL1`: the first k columns of that path, then an L2 penalty.
 * :class:`GroupLasso`: logistic regression that takes columns group by group.
 * :class:`HSICLasso`: a lasso on kernels of single columns; then an SVM.
+* :class:`SVMElimination`: a linear SVM drops columns again and again.
 * :class:`TunedSVM`: that SVM by itself, for columns that anything else has chosen.
 * :class:`Boruta`: what matters more than shuffled copies; then LightGBM.
 
@@ -13,10 +15,11 @@ Two classes or numbers:
 * :class:`Lasso`: linear regression with an L1 penalty (numbers only).
 * :class:`MRMR`: large F statistic, small correlation with what is chosen; then an SVM or LightGBM.
 * :class:`RandomForestSelection`: a forest ranks, another is trained on the top k.
-* :class:`LightGBMGain`, :class:`LightGBMElimination`, :class:`LightGBMCEGB`: LightGBM in three ways.
+* :class:`LightGBMGain`, :class:`LightGBMElimination`, :class:`LightGBMCEGB`: LightGBM in three ways;
+  :class:`LightGBMGainFewRows`: the first of them for tables of few rows, two classes only.
 * :class:`CatBoostSelect`: CatBoost's own selection.
 * :class:`LassoNet`: a network with a sparse skip layer.
-* :class:`Frugalboost`, :class:`FrugalboostForward`: ours.
+* :class:`Frugalboost`, :class:`FrugalboostForward`, :class:`FrugalboostPlain`: ours.
 
 ``boosters`` has what is only timed. Classes are loaded when they are first asked for, and libraries when they are first
 needed: ``pip install "frugalboost[lab]"``.
@@ -35,18 +38,21 @@ if TYPE_CHECKING:
     from lab.rivals.lasso import Lasso
     from lab.rivals.lassonet import LassoNet
     from lab.rivals.lightgbm_cegb import LightGBMCEGB
-    from lab.rivals.lightgbm_gain import LightGBMGain
+    from lab.rivals.lightgbm_gain import LightGBMGain, LightGBMGainFewRows
     from lab.rivals.lightgbm_rfe import LightGBMElimination
     from lab.rivals.mrmr import MRMR
-    from lab.rivals.ours import Frugalboost, FrugalboostForward
+    from lab.rivals.ours import Frugalboost, FrugalboostForward, FrugalboostPlain
+    from lab.rivals.relaxed_l1 import RelaxedL1
     from lab.rivals.selector import Selector
     from lab.rivals.svm import TunedSVM
+    from lab.rivals.svm_rfe import SVMElimination
 
 _HOMES = {
     "Boruta": "boruta",
     "CatBoostSelect": "catboost_select",
     "Frugalboost": "ours",
     "FrugalboostForward": "ours",
+    "FrugalboostPlain": "ours",
     "GroupLasso": "group_lasso",
     "HSICLasso": "hsic_lasso",
     "L1Logistic": "l1_logistic",
@@ -55,8 +61,11 @@ _HOMES = {
     "LightGBMCEGB": "lightgbm_cegb",
     "LightGBMElimination": "lightgbm_rfe",
     "LightGBMGain": "lightgbm_gain",
+    "LightGBMGainFewRows": "lightgbm_gain",
     "MRMR": "mrmr",
     "RandomForestSelection": "forest",
+    "RelaxedL1": "relaxed_l1",
+    "SVMElimination": "svm_rfe",
     "Selector": "selector",
     "TunedSVM": "svm",
 }
@@ -67,6 +76,7 @@ __all__ = [
     "CatBoostSelect",
     "Frugalboost",
     "FrugalboostForward",
+    "FrugalboostPlain",
     "GroupLasso",
     "HSICLasso",
     "L1Logistic",
@@ -75,7 +85,10 @@ __all__ = [
     "LightGBMCEGB",
     "LightGBMElimination",
     "LightGBMGain",
+    "LightGBMGainFewRows",
     "RandomForestSelection",
+    "RelaxedL1",
+    "SVMElimination",
     "Selector",
     "TunedSVM",
 ]

@@ -6,18 +6,21 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from io import StringIO
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from lab.rivals.hsic_kernels import Singles, cut, entered, lasso_order, most_relevant
+from lab.rivals.mrmr import statistic
 from lab.rivals.optional import needed
 from lab.rivals.ranked import RankedForSVM
-from lab.rivals.rows import Places, Rows, standardised, varied
+from lab.rivals.rows import Places, Rows, dense, standardised, varied
+from lab.rivals.selector import POSITIVE
 
 MOST_BYTES = 2 * 10**9  # of kernels, in single precision
 WHOLE = 200  # rows up to which kernels are computed in full
 BLOCK, SHUFFLES = 20, 3
+PER_KEPT = 5  # columns whose kernels are looked at, for each that takes part
 
 
 class HSICLasso(RankedForSVM):
@@ -37,6 +40,10 @@ class HSICLasso(RankedForSVM):
     ----------
     count : int, default=100
         How many features are ranked at most. There are fewer where the path ends before.
+    most_columns : int or None, default=None
+        Where more columns vary, only those most like the labels take part, out of the five times as many with the
+        largest F statistic: on tables of many columns a tenth of the time for the same ranking, or nearly. None: as
+        many as memory allows.
     splits : int, default=5
         Random splits on which the SVM's settings are chosen.
     tuning_rows : int, default=2000
@@ -68,18 +75,38 @@ class HSICLasso(RankedForSVM):
 
     title: ClassVar[str] = "HSIC lasso, then an SVM"
     largest_rows: ClassVar[int | None] = 10_000
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **RankedForSVM._parameter_constraints,
+        "most_columns": [POSITIVE, None],
+    }
+
+    def __init__(
+        self,
+        *,
+        count: int = 100,
+        most_columns: int | None = None,
+        splits: int = 5,
+        tuning_rows: int = 2000,
+        seed: int = 0,
+    ) -> None:
+        super().__init__(count=count, splits=splits, tuning_rows=tuning_rows, seed=seed)
+        self.most_columns = most_columns
 
     def _ranked(self, rows: Rows, validation: Rows | None) -> Places:
         package = needed("pyHSICLasso", "pyHSICLasso", "HSICLasso")
         self.solver_, columns = "pyHSICLasso", varied(rows.X)
         if len(columns) == 0:
             return columns
+        if self.most_columns is not None and len(columns) > PER_KEPT * self.most_columns:
+            F = statistic(dense(rows.X[:, columns]), rows.labels)
+            columns = columns[np.sort(np.argsort(-F, kind="stable")[: PER_KEPT * self.most_columns])]
         Z = standardised(rows.X[:, columns]).astype(np.float32)
         n, d = Z.shape
         whole = n <= WHOLE and 4 * n * n * d <= MOST_BYTES
         size, shuffles = (n, 1) if whole else (min(BLOCK, n), SHUFFLES)
         blocks = cut(n, size, shuffles, self.seed)
         room = max(1, MOST_BYTES // (4 * n * size * shuffles))
+        room = room if self.most_columns is None else min(room, self.most_columns)
         if d > room:
             kept = most_relevant(Z, rows.labels, blocks, room)
             columns, Z = columns[kept], Z[:, kept]

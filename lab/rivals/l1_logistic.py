@@ -7,14 +7,17 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils._param_validation import StrOptions
 
 from lab.rivals.paths import FEWER, WEAKER, Linear, Path, Standard
-from lab.rivals.rows import Floats, Rows
+from lab.rivals.rows import Floats, Places, Rows
 
 L1 = {"penalty": "l1"} if LogisticRegression().penalty == "l2" else {"l1_ratio": 1}  # before and from scikit-learn 1.8
+WORKING = 500  # columns with which a fit begins; others join where the penalty would let them in
+CLOSE = 1e-3  # by this share of the penalty a slope may exceed it
 FREE = 100.0  # liblinear penalises the intercept; scaled so, next to nothing
 
 
@@ -22,8 +25,9 @@ class L1Logistic(Path):
     """Logistic regression with an L1 penalty (scikit-learn, liblinear), over a path of penalties.
 
     The path goes from the penalty at which the first column enters down to a thousandth of it. Columns are
-    standardised; a sparse matrix stays sparse. Among models of at most k features the one with the lowest mean error on
-    a fifth of the rows held out is taken, over random splits, with the same C.
+    standardised; a sparse matrix stays sparse. Where there are more than 500, a fit begins with some of them, and
+    others join as they are needed. Among models of at most k features the one with the lowest mean error on a fifth of
+    the rows held out is taken, over random splits, with the same C.
 
     Parameters
     ----------
@@ -91,19 +95,36 @@ class L1Logistic(Path):
         return float(np.abs(standard.slopes()).max())
 
     def _followed(self, standard: Standard, penalties: Floats) -> Iterator[Linear]:
-        rows = standard.rows
-        how = {"tol": 1e-4, "intercept_scaling": FREE} if self.fine else {"tol": 1e-3, "intercept_scaling": 1.0}
+        X = standard.rows.X.tocsc() if issparse(standard.rows.X) else standard.rows.X
+        rows = Rows(X, standard.rows.labels, standard.rows.weight)
+        working = np.sort(np.argsort(-np.abs(standard.slopes()), kind="stable")[:WORKING])
         for penalty in penalties:
-            model = LogisticRegression(**L1, C=1 / penalty, solver="liblinear", random_state=self.seed, **how)
+            model, working = self._solved(rows, float(penalty), working)
+            weights = np.zeros(X.shape[1])
+            weights[working] = model.coef_[0]
+            yield standard.linear(weights, float(model.intercept_[0]))
+
+    def _solved(self, rows: Rows, penalty: float, working: Places) -> tuple[LogisticRegression, Places]:
+        """Fit on some columns, and again with those that would enter then, until none would."""
+        how = {"tol": 1e-4, "intercept_scaling": FREE} if self.fine else {"tol": 1e-3, "intercept_scaling": 1.0}
+        model = LogisticRegression(**L1, C=1 / penalty, solver="liblinear", random_state=self.seed, **how)
+        while True:
+            some = rows.columns(working)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)
-                model.fit(rows.X, rows.labels, rows.weight)
-            yield standard.linear(model.coef_[0], float(model.intercept_[0]))
+                model.fit(some.X, some.labels, some.weight)
+            if len(working) == rows.X.shape[1]:
+                return model, working
+            slopes = rows.X.T @ (rows.weight * (model.predict_proba(some.X)[:, 1] - rows.labels))
+            slopes[working] = 0.0
+            entering = np.flatnonzero(np.abs(slopes) > (1 + CLOSE) * penalty)
+            if len(entering) == 0:
+                return model, working
+            working = np.union1d(working, entering)
 
     def _error(self, model: Linear, rows: Rows) -> float:
         if self.judged_by == "error":
             return super()._error(model, rows)
         if len(model.columns) == 0:
             return np.inf  # there must be a model, even if it is no better than a constant
-        margin = np.where(rows.labels == 1, 1.0, -1.0) * model.raw(rows.X)
-        return float(np.average(np.logaddexp(0.0, -margin), weights=rows.weight))
+        return model.loss(rows)

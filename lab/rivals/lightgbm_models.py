@@ -18,14 +18,14 @@ from lab.rivals.sized import DEPTH, LEARNING_RATE, PATIENCE, TREES, Model, Work
 
 @dataclass(frozen=True)
 class Boosted:
-    """A booster that was stopped early."""
+    """A booster, stopped early or after a number of trees."""
 
     booster: lightgbm.Booster
     task: str
 
     @classmethod
-    def fit(cls, train: Rows, valid: Rows, task: str, seed: int = 0, **more: Any) -> Self:
-        """Boost, stopped early on the validation rows."""
+    def fit(cls, train: Rows, valid: Rows | None, task: str, seed: int = 0, trees: int = TREES, **more: Any) -> Self:
+        """Boost, stopped early on the validation rows where there are some."""
         classes = task == CLASSIFICATION
         params = {
             "objective": "binary" if classes else "regression",
@@ -39,9 +39,11 @@ class Boosted:
             "verbosity": -1,
         }
         data = lightgbm.Dataset(train.X, train.labels)
+        if valid is None:
+            return cls(lightgbm.train(params | more, data, trees), task)
         stop = lightgbm.early_stopping(PATIENCE, verbose=False)
         checks = lightgbm.Dataset(valid.X, valid.labels, reference=data)
-        return cls(lightgbm.train(params | more, data, TREES, valid_sets=[checks], callbacks=[stop]), task)
+        return cls(lightgbm.train(params | more, data, trees, valid_sets=[checks], callbacks=[stop]), task)
 
     @property
     def gains(self) -> Floats:

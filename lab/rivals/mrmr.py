@@ -6,6 +6,7 @@ import warnings
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.feature_selection import f_classif, f_regression
 from sklearn.utils._param_validation import StrOptions
 
@@ -88,10 +89,7 @@ class MRMR(RankedForSVM):
         if len(columns) == 0:
             return columns
         X = dense(rows.X[:, columns])
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            relevance = (f_regression if self._regresses else f_classif)(X, rows.labels)[0]
-        F: Floats = np.nan_to_num(relevance, posinf=PERFECT)
+        F = statistic(X, rows.labels)
         kept = np.sort(np.argsort(-F, kind="stable")[:MOST_COLUMNS])
         kept = kept[F[kept] > 0]
         return columns[kept[taken(standardised(X[:, kept]), F[kept], self.count)]]
@@ -103,6 +101,14 @@ class MRMR(RankedForSVM):
 
         train, stop = next(judged(rows, validation, 1, self.seed))
         return Boosted.fit(train.as_array(), stop.as_array(), self.task, self.seed)
+
+
+def statistic(X: Floats, labels: NDArray[Any]) -> Floats:
+    """F of each column; very large, but finite, where it tells all rows apart."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = (f_regression if labels.dtype.kind == "f" else f_classif)(X, labels)[0]
+    return np.asarray(np.nan_to_num(found, posinf=PERFECT))
 
 
 def taken(Z: Floats, relevance: Floats, count: int) -> Places:

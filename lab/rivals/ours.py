@@ -1,4 +1,4 @@
-"""frugalboost beside its rivals, in two forms: asked for k features, and along a path of mu."""
+"""frugalboost beside its rivals, in three forms: asked for k features, plainly or tuned, and along a path of mu."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from frugalboost import GBFSClassifier, GBFSRegressor, SelectionPath, gbfs_path
-from lab.rivals.sized import DEPTH, LEARNING_RATE, PATIENCE, TREES, Model, Sized, Work
+from lab.rivals.rows import Rows
+from lab.rivals.selector import SEED
+from lab.rivals.sized import DEPTH, KS, LEARNING_RATE, PATIENCE, TREES, Model, Sized, Work
 
 BETWEEN = (3, 7, 14, 30, 70)  # further sizes to try, since fewer features may be better
 DEPTHS = (DEPTH, 6)
@@ -46,6 +48,53 @@ class Frugalboost(Sized):
         if enough:
             return best_models(paths, ks)
         return {k: as_model(paths[0].estimators[sizes.index(k)]) for k in ks}
+
+
+class FrugalboostPlain(Sized):
+    """``GBFSClassifier(n_features_to_select=k)`` as it is, on all rows; validation rows are not looked at.
+
+    Parameters
+    ----------
+    ks : sequence of int, default=(2, 5, 10, 20, 50, 100)
+        The numbers of features that will be asked for.
+    base : str or None, default=None
+        What is boosted, as ``GBFSClassifier`` calls it. None: its default.
+    seed : int, default=0
+        Decides whatever is drawn.
+
+    Attributes
+    ----------
+    classes_, n_features_in_ : ndarray, int
+        As in :class:`Selector`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from lab.rivals import FrugalboostPlain
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = FrugalboostPlain(ks=(2, 5)).fit(X, y)
+    >>> 0 < len(model.features(5)) <= 5
+    True
+    """
+
+    title: ClassVar[str] = "frugalboost, as it is"
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"ks": ["array-like"], "base": [str, None], "seed": [SEED]}
+    _keeps_sparse: ClassVar[bool] = True
+    seconds = None
+
+    def __init__(self, ks: Sequence[int] = KS, *, base: str | None = None, seed: int = 0) -> None:
+        self.ks = ks
+        self.base = base
+        self.seed = seed
+
+    def _parts(self, rows: Rows, validation: Rows | None) -> tuple[Rows, Rows]:
+        return rows, rows
+
+    def _sized(self, work: Work) -> dict[int, Model]:
+        settings: dict[str, Any] = {"random_state": self.seed, "n_jobs": 1}
+        settings |= {} if self.base is None else {"base": self.base}
+        models = {k: GBFSClassifier(n_features_to_select=k, **settings) for k in work.ks}
+        return {k: as_model(model.fit(work.train.X, work.train.labels)) for k, model in models.items()}
 
 
 class FrugalboostForward(Sized):

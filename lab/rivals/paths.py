@@ -39,6 +39,11 @@ class Linear:
         """Class numbers."""
         return (self.raw(X) > 0).astype(np.int64)
 
+    def loss(self, rows: Rows) -> float:
+        """Mean log loss."""
+        margin = np.where(rows.labels == 1, 1.0, -1.0) * self.raw(rows.X)
+        return float(np.average(np.logaddexp(0.0, -margin), weights=rows.weight))
+
 
 @dataclass(frozen=True)
 class Standard:
@@ -119,20 +124,25 @@ class Path(Selector):
         return float(np.average(model.predict(rows.X) != rows.labels, weights=rows.weight))
 
     def _learn(self, rows: Rows, validation: Rows | None) -> None:
-        standard = Standard.of(rows)
-        self._models = [self._nothing(standard)]
-        penalties = np.zeros(0)
-        if len(standard.columns):
-            penalties = self._largest_penalty(standard) / self._weaker
-            for model in self._followed(standard, penalties):
-                self._models.append(model)
-                if self.count is not None and len(model.columns) > 2 * self.count:
-                    break  # not at once: a column may leave the path again
+        self._models, penalties = self._along(rows)
         if validation is not None:
             errors = np.array([self._error(model, validation) for model in self._models])
         else:
-            errors = self._errors(rows, penalties[: len(self._models) - 1])
+            errors = self._errors(rows, penalties)
         self.path_ = [(len(model.columns), float(error)) for model, error in zip(self._models, errors, strict=True)]
+
+    def _along(self, rows: Rows) -> tuple[list[Linear], Floats]:
+        """The model without any column and one for each penalty, and these penalties."""
+        standard = Standard.of(rows)
+        models = [self._nothing(standard)]
+        if len(standard.columns) == 0:
+            return models, np.zeros(0)
+        penalties = self._largest_penalty(standard) / self._weaker
+        for model in self._followed(standard, penalties):
+            models.append(model)
+            if self.count is not None and len(model.columns) > 2 * self.count:
+                break  # not at once: a column may leave the path again
+        return models, penalties[: len(models) - 1]
 
     def _errors(self, rows: Rows, penalties: Floats) -> Floats:
         """Mean error on held-out rows, without any column and for each penalty."""
@@ -151,6 +161,8 @@ class Path(Selector):
 
     def _chosen(self, k: int) -> Linear:
         errors = [(-n if np.isnan(error) else error) if n <= k else np.inf for n, error in self.path_]
+        if np.isinf(min(errors)):
+            return self._models[0]  # no model is small enough but the one without any column
         return self._models[len(errors) - 1 - int(np.argmin(errors[::-1]))]
 
     def _features(self, k: int) -> Places:

@@ -57,6 +57,8 @@ class Ranked(Selector):
 class RankedForSVM(Ranked):
     """Ranks ``count`` features at most; the model is an SVM."""
 
+    _kernel: ClassVar[str] = "rbf"
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **Selector._parameter_constraints,
         "count": [POSITIVE],
@@ -70,6 +72,6 @@ class RankedForSVM(Ranked):
         self.seed = seed
 
     def _trained(self, rows: Rows, validation: Rows | None) -> Any:
-        svm = TunedSVM(seed=self.seed, splits=self.splits, tuning_rows=self.tuning_rows)
+        svm = TunedSVM(self._kernel, seed=self.seed, splits=self.splits, tuning_rows=self.tuning_rows)
         svm.fit(rows.X, rows.labels)
         return svm

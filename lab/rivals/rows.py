@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
-from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
+from sklearn.model_selection import ShuffleSplit, StratifiedKFold, StratifiedShuffleSplit
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
@@ -58,6 +58,13 @@ def random_splits(rows: Rows, splits: int, seed: int) -> Iterator[tuple[Rows, Ro
     numbers = rows.labels.dtype.kind == "f"
     cuts = (ShuffleSplit if numbers else StratifiedShuffleSplit)(splits, test_size=HELD_OUT, random_state=seed)
     for train, held_out in cuts.split(rows.labels, rows.labels):
+        yield rows.take(train), rows.take(held_out)
+
+
+def folds(rows: Rows, count: int, seed: int) -> Iterator[tuple[Rows, Rows]]:
+    """Hold out one part after another, classes in proportion; no more parts than the smaller class has rows."""
+    count = min(count, int(np.bincount(rows.labels).min()))
+    for train, held_out in StratifiedKFold(count, shuffle=True, random_state=seed).split(rows.labels, rows.labels):
         yield rows.take(train), rows.take(held_out)
 
 

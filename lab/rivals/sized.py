@@ -82,6 +82,7 @@ class Sized(Selector):
         "seed": [SEED],
     }
 
+    _keeps_sparse: ClassVar[bool] = False  # whether models take a sparse table
     _models: dict[int, Model]
 
     def __init__(
@@ -103,9 +104,14 @@ class Sized(Selector):
 
     def _learn(self, rows: Rows, validation: Rows | None) -> None:
         deadline = np.inf if self.seconds is None else time.monotonic() + self.seconds
-        train, valid = (part.as_array() for part in next(judged(rows, validation, 1, self.seed)))
+        train, valid = self._parts(rows, validation)
         work = Work(train, valid, sorted(int(k) for k in self.ks), deadline)
         self._models = self._sized(work) if len(varied(train.X)) else {}
+
+    def _parts(self, rows: Rows, validation: Rows | None) -> tuple[Rows, Rows]:
+        """Rows to train on, and rows to stop early and to choose by."""
+        train, valid = next(judged(rows, validation, 1, self.seed))
+        return train.as_array(), valid.as_array()
 
     def _at(self, k: int) -> Model | None:
         asked = max((size for size in self.ks if size <= k), default=0)
@@ -123,7 +129,7 @@ class Sized(Selector):
     def _predicted(self, X: Any, k: int) -> NDArray[Any]:
         model = self._at(k)
         assert model is not None  # or there would be no features, and no question
-        return model.predict(X.toarray() if issparse(X) else X)
+        return model.predict(X.toarray() if issparse(X) and not self._keeps_sparse else X)
 
 
 @dataclass(frozen=True)

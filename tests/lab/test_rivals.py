@@ -9,6 +9,7 @@ import pytest
 from scipy.sparse import csr_array, csr_matrix
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.svm import SVC
 
 from lab import rivals
 from lab.rivals import (
@@ -17,6 +18,7 @@ from lab.rivals import (
     CatBoostSelect,
     Frugalboost,
     FrugalboostForward,
+    FrugalboostPlain,
     GroupLasso,
     HSICLasso,
     L1Logistic,
@@ -25,16 +27,23 @@ from lab.rivals import (
     LightGBMCEGB,
     LightGBMElimination,
     LightGBMGain,
+    LightGBMGainFewRows,
     RandomForestSelection,
+    RelaxedL1,
     Selector,
+    SVMElimination,
     TunedSVM,
 )
 from lab.rivals import hsic_lasso as hsic_module
+from lab.rivals import l1_logistic as l1_module
 from lab.rivals import mrmr as mrmr_module
+from lab.rivals import svm_rfe as rfe_module
 from lab.rivals.hsic_kernels import cut, kernels, label_kernel, lasso_order, most_relevant
 from lab.rivals.optional import needed
 from lab.rivals.paths import WEAKER, Standard
+from lab.rivals.relaxed_l1 import shrunk
 from lab.rivals.rows import Rows, random_splits, standardised
+from lab.rivals.svm_rfe import weights as svm_weights
 
 pytest.importorskip("skglm")
 pytest.importorskip("pyHSICLasso")
@@ -58,12 +67,16 @@ KINDS = {
     "mrmr": MRMR(splits=2),
     "hsic": HSICLasso(splits=2),
     "group": GroupLasso(GROUPS, splits=2),
+    "relaxed": RelaxedL1(splits=2),
+    "svm_rfe": SVMElimination(splits=2),
     "mrmr, lightgbm": MRMR(final="lightgbm"),
     "gain": LightGBMGain(SIZES),
+    "gain, few rows": LightGBMGainFewRows(SIZES),
     "elimination": LightGBMElimination(SIZES),
     "cegb": LightGBMCEGB(SIZES),
     "ours": Frugalboost(SIZES),
     "ours, forward": FrugalboostForward(SIZES),
+    "ours, plain": FrugalboostPlain(SIZES),
 }
 PACKAGES = {  # those that need a package which is not in the extra "test"
     "catboost": (CatBoostSelect(SIZES), "catboost"),
@@ -72,7 +85,7 @@ PACKAGES = {  # those that need a package which is not in the extra "test"
 }
 KINDS |= {name: kind for name, (kind, package) in PACKAGES.items() if find_spec(package)}
 every = pytest.mark.parametrize("name", KINDS)
-ranked = pytest.mark.parametrize("name", ["forest", "mrmr", "hsic"])
+ranked = pytest.mark.parametrize("name", ["forest", "mrmr", "hsic", "relaxed", "svm_rfe"])
 weighted = pytest.mark.parametrize("name", ["l1", "forest"])
 
 
@@ -419,11 +432,56 @@ def test_without_splits_the_largest_model_is_taken():
         assert len(model.features(k)) == max(n for n in counts if n <= k)
 
 
+def test_where_no_model_is_small_enough_there_is_none():
+    """A twin enters with its column, so that no model has one column."""
+    twins = np.column_stack([LABELS + 0.1 * X[:, 0]] * 2)
+    model = L1Logistic(judged_by="loss", splits=2).fit(twins, Y)
+    model.path_ = [(n if n == 0 else 2, error) for n, error in model.path_]
+    assert not model.reaches(1)
+    assert len(set(model.predict(twins, 1))) == 1
+
+
 def test_the_path_ends_after_count():
     short = L1Logistic(count=2, splits=2).fit(X, Y)
     assert short.path_[-1][0] > 4
     assert all(n <= 4 for n, _ in short.path_[:-1])
     np.testing.assert_array_equal(short.features(2), L1Logistic(splits=2).fit(X, Y).features(2))
+
+
+def test_a_fit_that_begins_with_few_columns_is_the_same(monkeypatch):
+    """Others join as they are needed."""
+    table = np.random.default_rng(2).normal(size=(80, 60))
+    y = table[:, 3] + table[:, 30] - table[:, 59] > 0.5
+    for wide in (table, csr_matrix(np.where(np.abs(table) > 0.7, table, 0.0))):
+        monkeypatch.setattr(l1_module, "WORKING", 1000)
+        whole = L1Logistic(splits=0).fit(wide, y)
+        monkeypatch.setattr(l1_module, "WORKING", 2)
+        grown = L1Logistic(splits=0).fit(wide, y)
+        for a, b in list(zip(whole._models, grown._models, strict=True))[:50]:
+            assert np.sum(np.abs(a.raw(wide) - b.raw(wide)) > 0.02) == 0
+        assert set(grown.features(5)) == set(whole.features(5))
+
+
+def test_the_relaxed_path_ranks_by_entry_and_shrinks(fitted):
+    path, model = L1Logistic(splits=0).fit(X, Y), fitted["relaxed"]
+    entry = {c: next(i for i, m in enumerate(path._models) if c in m.columns) for c in model.ranking_}
+    assert list(entry.values()) == sorted(entry.values())
+    assert len(entry) == COLUMNS - 1
+    weak, strong = (np.abs(shrunk(rows(X[:, [4, 5, 8]]), C).weights).sum() for C in (1e-4, 100.0))
+    assert weak < 0.1 * strong
+
+
+def test_elimination_keeps_what_a_linear_svm_needs(monkeypatch):
+    table = np.random.default_rng(3).normal(size=(100, 40))
+    y = (table[:, 7] - table[:, 33] > 0).astype(np.int64)
+    slow = SVC(kernel="linear").fit(standardised(table), y)
+    np.testing.assert_allclose(svm_weights(standardised(table), y), slow.coef_[0], atol=1e-6)
+    monkeypatch.setattr(rfe_module, "SINGLE", 10)  # a tenth at a time first
+    model = SVMElimination(count=6).fit(table, y)
+    assert set(model.features(2)) == {7, 33}
+    assert len(model.ranking_) == 6
+    model.predict(table, 2)
+    assert model._models[2].kernel == "linear"
 
 
 def test_groups_of_one_column_are_the_lasso(fitted):
@@ -573,6 +631,13 @@ def test_whole_kernels_give_the_same_order_as_the_package():
     np.testing.assert_array_equal(own, found.ranking_)
 
 
+def test_only_the_columns_most_like_the_labels_take_part(fitted):
+    few = HSICLasso(most_columns=5, splits=2).fit(X, Y)
+    assert len(few.ranking_) == 5
+    assert set(HSICLasso(most_columns=1).fit(X, Y).ranking_) <= MATTER  # out of the five with the largest F
+    assert few.features(3).tolist() == fitted["hsic"].features(3).tolist()
+
+
 def test_blocks():
     rng = np.random.default_rng(6)
     table = rng.normal(size=(410, 15))
@@ -634,7 +699,7 @@ def test_the_svm_is_tuned_on_a_sample_and_fitted_on_all_rows():
     assert sample.labels.mean() == pytest.approx(LABELS.mean(), abs=0.02)
     svm.fit(X, Y)
     assert svm._svc.shape_fit_ == (ROWS, COLUMNS)
-    assert clone(svm).get_params() == {"seed": 0, "splits": 5, "tuning_rows": 50}
+    assert clone(svm).get_params() == {"kernel": "rbf", "seed": 0, "splits": 5, "tuning_rows": 50}
 
 
 def test_the_svm_chooses_the_lowest_error_and_the_smoothest_among_equals():
