@@ -5,7 +5,9 @@ candidate split at a time), so that a reader can hold it against the paper. Two 
 are part of the definition, because a model must be the same to the last bit on every machine:
 
 * Gradients enter the sums as integers (``q``), and so do weights, so sums do not depend on order.
-* ``exp`` and ``log`` are spelled out in basic operations.
+* ``exp`` and ``log`` are spelled out in basic operations (``reference_numbers``).
+
+What lines are drawn on and how far they go is in ``reference_lines``; which of them are made is decided here.
 """
 
 from __future__ import annotations
@@ -15,67 +17,11 @@ from fractions import Fraction
 from math import frexp, inf, isinf, ldexp
 
 import numpy as np
+from reference_lines import Scale, full_line, line_gain
+from reference_numbers import GRADIENT_BITS, LEAF_BITS, WEIGHT_BITS, exp, integers, log, weighted_quantile
 from reference_prices import fixed_prices
 
-GRADIENT_BITS = 26  # the largest |gradient| of a tree becomes 2**26
-WEIGHT_BITS = 36  # all weights together become at most 2**36
-LEAF_BITS = 60  # leaf sums are taken on a much finer grid
-
-
-# ---------------------------------------------------------------- exp and log from basic operations
-
-
-def exp(x):
-    x = np.clip(np.asarray(x, dtype=np.float64), -708.0, 709.0)
-    magic = 6755399441055744.0  # 1.5 * 2**52: adding it rounds to an integer
-    shifted = x * 1.4426950408889634 + magic
-    k = shifted - magic
-    r = (x - k * 0.6931471803691238) - k * 1.9082149292705877e-10
-    series = np.full_like(r, 1.0 / 6227020800.0)
-    for factorial in (
-        479001600.0,
-        39916800.0,
-        3628800.0,
-        362880.0,
-        40320.0,
-        5040.0,
-        720.0,
-        120.0,
-        24.0,
-        6.0,
-        2.0,
-    ):
-        series = series * r + 1.0 / factorial
-    series = series * r + 1.0
-    series = series * r + 1.0
-    bits = series.view(np.int64) + (k.astype(np.int64) << 52)
-    return bits.view(np.float64)
-
-
-def log(x):
-    """Natural logarithm of positive, normal numbers."""
-    x = np.atleast_1d(np.asarray(x, dtype=np.float64))
-    bits = x.view(np.int64)
-    # the exponent is chosen so that the mantissa lies in [sqrt(1/2), sqrt(2))
-    exponent = (bits - 0x3FE6A09E667F3BCD) >> 52
-    mantissa = (bits - (exponent << 52)).view(np.float64)
-    s = (mantissa - 1.0) / (mantissa + 1.0)
-    z = s * s
-    series = np.full_like(z, 1.0 / 23.0)
-    for odd in (21.0, 19.0, 17.0, 15.0, 13.0, 11.0, 9.0, 7.0, 5.0, 3.0):
-        series = series * z + 1.0 / odd
-    e = exponent.astype(np.float64)
-    return e * 0.6931471803691238 + (2.0 * s + (2.0 * s * z * series + e * 1.9082149292705877e-10))
-
-
 # ------------------------------------------------------------------------------ exact sums, weights
-
-
-def integers(values, bits):
-    """Values as integers: the largest magnitude becomes at most 2**bits. Returns them and the exponent."""
-    largest = float(np.max(np.abs(values), initial=0.0))
-    shift = bits - frexp(largest)[1] if largest > 0 else 0
-    return [int(v) for v in np.rint(np.ldexp(values, shift))], shift
 
 
 def relative_weights(weights):
@@ -102,20 +48,6 @@ def weight_units(weights, n):
 def exact_mean(values, units):
     fixed, shift = integers(np.asarray(values, dtype=float), LEAF_BITS)
     return ldexp(float(sum(u * v for u, v in zip(units, fixed))), -shift) / float(sum(units))
-
-
-def weighted_quantile(values, units, level):
-    """Smallest value with at least ``level`` of the weight at or below it; the mean of two where it falls between."""
-    pairs = sorted((float(v), u) for v, u in zip(values, units) if u > 0)
-    target = level * float(sum(u for _, u in pairs))
-    below = 0
-    for i, (v, u) in enumerate(pairs):
-        below += u
-        if float(below) >= target:
-            if float(below) == target and i + 1 < len(pairs):
-                return 0.5 * v + 0.5 * pairs[i + 1][0]
-            return v
-    return pairs[-1][0]
 
 
 # ------------------------------------------------------------------------------------------- losses
@@ -377,12 +309,15 @@ class Options:
     init: str = "prior"
     stop: str = "paid"
     categorical: tuple = ()  # columns whose values are levels
+    base: str = "trees"
+    line_scale: str = "ranks"
 
 
 @dataclass
 class Node:
     rows: np.ndarray  # which training rows are here (mask)
     output: int = 0  # whose tree this is
+    root: bool = False
     feature: int = -1
     threshold: float = inf
     levels_left: frozenset | None = None  # bins of a categorical column that go left
@@ -390,6 +325,12 @@ class Node:
     gain: float = 0.0
     children: tuple | None = None
     value: float = 0.0
+    line: int = -1  # at a root: the column of a line in place of the tree
+    slope: float = 0.0
+
+    @property
+    def does_something(self):
+        return self.children is not None or self.line >= 0
 
 
 @dataclass
@@ -401,10 +342,11 @@ class Split:
     left: np.ndarray
     place: float = 0.0  # among the splits of its column
     levels_left: frozenset | None = None
+    line: bool = False  # no split but a line
 
 
 class Data:
-    def __init__(self, X, y, weights, max_bins, categorical=()):
+    def __init__(self, X, y, weights, max_bins, categorical=(), line_scale=None):
         keep = np.ones(len(y), bool)
         if weights is not None:  # rows so light that they are none beside the others are left out
             weights = relative_weights(weights)
@@ -417,6 +359,12 @@ class Data:
         for f, bins in self.level_bins.items():
             self.X[:, f] = [bins.get(v, np.nan) for v in self.X[:, f].tolist()]
         self.cuts = [cut_points(c, self.units, max_bins) for c in self.X.T]
+        self.scales = []  # without lines
+        if line_scale is not None:
+            self.scales = [
+                None if f in categorical else Scale(self.X[:, f], self.cuts[f], self.units, line_scale)
+                for f in range(self.X.shape[1])
+            ]
 
 
 def split_gain(gl, wl, gr, wr, factor):
@@ -501,11 +449,27 @@ def column_splits(data, q, shift, rows, options):
     ]
 
 
+def column_lines(data, q, shift):
+    """The line on every column that gains something."""
+    lines = []
+    for f, scale in enumerate(data.scales):
+        gain = line_gain(scale, q, shift, data.units, data.unit_shift)
+        if gain is not None and gain > 0:
+            lines.append(Split(gain, f, inf, False, np.zeros(0, bool), line=True))
+    return lines
+
+
+def offers(data, q, shift, node, options):
+    """What a node may be made: split on any column, and a root also a line."""
+    found = [] if options.base == "lines" else column_splits(data, q, shift, node.rows, options)
+    return found + (column_lines(data, q, shift) if options.base != "trees" and node.root else [])
+
+
 def preference(split, node_index, ledger, mu):
-    """Sort key: the largest net gain, then owned, cheap, low column, low threshold, low node."""
+    """Sort key: the largest net gain, then owned, cheap, low column, a line, low threshold, low node."""
     price = ledger.price(split.feature)
     net = split.gain - mu * price if price > 0 else split.gain  # mu may be infinite
-    return (-net, split.feature not in ledger.owned, price, split.feature, split.place, node_index)
+    return (-net, split.feature not in ledger.owned, price, split.feature, not split.line, split.place, node_index)
 
 
 def best_of_level(open_nodes, splits, ledger, mu, stop):
@@ -539,10 +503,10 @@ def grow(data, gradients, ledger, mu, options, purchases):
     ``gradients``: for each output the integers and their exponent. Purchases change the prices for the rest of these
     very trees. Returns the roots and, for each, the best raw split of every column.
     """
-    roots = [Node(np.ones(len(data.y), bool), output=k) for k in range(len(gradients))]
+    roots = [Node(np.ones(len(data.y), bool), output=k, root=True) for k in range(len(gradients))]
     level, root_splits = list(roots), None
     for _ in range(options.max_depth):
-        splits = [column_splits(data, *gradients[node.output], node.rows, options) for node in level]
+        splits = [offers(data, *gradients[node.output], node, options) for node in level]
         root_splits = root_splits or splits
         open_nodes, chosen = list(range(len(level))), {}
         while open_nodes:
@@ -560,6 +524,9 @@ def grow(data, gradients, ledger, mu, options, purchases):
         for i, node in enumerate(level):
             if i in chosen:
                 s = chosen[i]
+                if s.line:
+                    node.line, node.gain = s.feature, s.gain
+                    continue
                 node.feature, node.threshold, node.missing_left, node.gain = (
                     s.feature,
                     s.threshold,
@@ -604,6 +571,11 @@ def set_leaf_values(data, root, g, h, raw, loss, options):
         node.value = options.learning_rate * value
 
 
+def set_line(data, root, g, h, raw, loss, options):
+    intercept, slope = full_line(data, data.scales[root.line], g, h, raw, loss, options)
+    root.value, root.slope = options.learning_rate * intercept, options.learning_rate * slope
+
+
 # ----------------------------------------------------------------------------------------- boosting
 
 
@@ -620,6 +592,7 @@ class Model:
     train_loss: list
     converged: bool
     level_bins: dict = field(default_factory=dict)
+    scales: list = field(default_factory=list)
 
 
 def half_variance(q, shift, units, unit_shift):
@@ -667,7 +640,8 @@ def mean_loss(loss, data, raw):
 
 
 def fit(X, y, options, loss, weights=None):
-    data = Data(X, y, weights, options.max_bins, options.categorical)
+    line_scale = None if options.base == "trees" else options.line_scale
+    data = Data(X, y, weights, options.max_bins, options.categorical, line_scale)
     d = data.X.shape[1]
     rules = options.rules or [fixed_prices([1.0] * d if options.prices is None else options.prices)]
     ledger = Ledger(rules, options.budget)
@@ -692,13 +666,14 @@ def fit(X, y, options, loss, weights=None):
         impurity += part
     raw = np.repeat(np.array(start)[:, None], len(data.y), axis=1)
     mu = options.mu * impurity if options.mu_unit == "share" else options.mu
+    first_loss = mean_loss(loss, data, raw)
     model = Model(
-        start, [], ledger.owned, [], raw, mu, 0.0, impurity, [mean_loss(loss, data, raw)], False, data.level_bins
+        start, [], ledger.owned, [], raw, mu, 0.0, impurity, [first_loss], False, data.level_bins, data.scales
     )
     if options.init == "zero" and not alike(data, gradients_at(raw), gradients_at(at_best)):
         # Constants lead to the best one, and something may be bought on the way.
         for q, shift in gradients_at(at_best):
-            splits = column_splits(data, q, shift, np.ones(len(data.y), bool), options)
+            splits = offers(data, q, shift, Node(np.ones(len(data.y), bool), root=True), options)
             model.mu_max = max([model.mu_max, *ratios_of(splits)])
     opening = True  # nothing has been split so far
     for _ in range(options.max_iter):
@@ -707,12 +682,15 @@ def fit(X, y, options, loss, weights=None):
         trees, root_splits = grow(data, gradients, ledger, mu, options, purchases)
         if opening and root_splits:
             model.mu_max = max([model.mu_max, *(ratio for splits in root_splits for ratio in ratios_of(splits))])
-        opening = opening and all(not root.children for root in trees)
-        split = any(root.children for root in trees)
+        split = any(root.does_something for root in trees)
+        opening = opening and not split
         converged = not split and settled(data, raw, loss, gradients_at, options.learning_rate, model.train_loss[0])
         for k, root in enumerate(trees):
-            set_leaf_values(data, root, gs[k], hs[k], raw[k], loss, options)
+            (set_leaf_values if root.line < 0 else set_line)(data, root, gs[k], hs[k], raw[k], loss, options)
         for k, root in enumerate(trees):
+            if root.line >= 0:
+                raw[k] += [root.value + root.slope * ldexp(float(z), -10) for z in data.scales[root.line].rows]
+                continue
             for node in breadth_first(root):
                 if not node.children:
                     raw[k, node.rows] += node.value
@@ -742,5 +720,6 @@ def predict_raw(model, X):
                     left = v <= node.threshold if node.levels_left is None else v in node.levels_left
                     left = node.missing_left if np.isnan(v) else left
                     node = node.children[0 if left else 1]
-                raw[k, i] += node.value
+                line = root.slope * model.scales[root.line].score(row[root.line]) if root.line >= 0 else 0.0
+                raw[k, i] += node.value + line
     return raw

@@ -13,6 +13,17 @@ def _set_of(trees, node):
     return set(np.flatnonzero(bits).tolist())
 
 
+def _columns_of_lines(trees, own):
+    return [-1 if line < 0 else int(trees.scales.feature[line]) for line in trees.line[own]]
+
+
+def _assert_same_scales(trees, expected):
+    for s, feature in enumerate(trees.scales.feature):
+        scale = expected.scales[feature]
+        np.testing.assert_array_equal(trees.scales.cuts_of(s), scale.cuts)
+        np.testing.assert_array_equal(trees.scales.scores_of(s), np.array(scale.steps) / 1024)
+
+
 def assert_same(core, expected, X):
     trees = core._model.ensemble
     roots = [root for iteration in expected.trees for root in iteration]
@@ -22,6 +33,8 @@ def assert_same(core, expected, X):
         nodes = reference.breadth_first(root)
         own = slice(trees.tree_begin[t], trees.tree_begin[t + 1])
         np.testing.assert_array_equal(trees.feature[own], [n.feature for n in nodes])
+        assert _columns_of_lines(trees, own) == [n.line for n in nodes]
+        np.testing.assert_array_equal(trees.slope[own], [n.slope for n in nodes])
         split = trees.feature[own] >= 0
         ours = [_set_of(trees, i) for i in range(own.start, own.stop)]
         assert ours == [None if n.levels_left is None else set(n.levels_left) for n in nodes]
@@ -29,6 +42,7 @@ def assert_same(core, expected, X):
             ours = getattr(trees, name)[own]
             np.testing.assert_array_equal(ours[split], [getattr(n, name) for n in nodes if n.children])
             np.testing.assert_array_equal(ours[~split], [getattr(n, name) for n in nodes if not n.children])
+    _assert_same_scales(trees, expected)
     bought = core.history_["bought"][1:]
     assert bought == [[f for f, _ in p] for p in expected.purchases]
     assert core.history_["raw_gain"][1:] == [[g for _, g in p] for p in expected.purchases]

@@ -94,6 +94,8 @@ def problems(draw):
         init=draw(st.sampled_from(["prior", "zero"])),
         stop=draw(st.sampled_from(["paid", "paid", "never"])),
         categorical=tuple(draw(st.sets(st.integers(0, X.shape[1] - 1)))) if draw(st.booleans()) else (),
+        base=draw(st.sampled_from(["trees", "both", "lines"])),
+        line_scale=draw(st.sampled_from(["ranks", "values"])),
     )
     return X, y, weights, name, options
 
@@ -119,6 +121,8 @@ def fit_both(X, y, weights, name, options):
         init=options.init,
         stop=options.stop,
         categorical_features=list(options.categorical),
+        base=options.base,
+        line_scale=options.line_scale,
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -133,6 +137,7 @@ def test_core_agrees_with_reference(problem):
     # shown by pytest --hypothesis-show-statistics: how much really happens in the drawn problems
     event(f"features bought: {core.n_features_selected_}")
     event(f"splits: {'none' if core.n_features_selected_ == 0 else 'some'}")
+    event(f"lines with base={options.base}: {'some' if (core._model.ensemble.line >= 0).any() else 'none'}")
     assert_same(core, expected, X)
 
 
