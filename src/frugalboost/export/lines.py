@@ -115,4 +115,5 @@ def _weights(scores: Floats, total: float) -> Floats:
     if not (above > 0 and below > 0):
         return np.full(len(scores), total / len(scores))
     weight = np.where(scores > 0, below, np.where(scores < 0, above, 0.5 * (above + below)))
-    return weight * (total / weight.sum())
+    weights: Floats = weight * (total / weight.sum())
+    return weights
