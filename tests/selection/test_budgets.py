@@ -30,7 +30,7 @@ def test_a_refit_keeps_the_budget_and_all_features(more, cheap):
     y = X[:, cheap] + 3 * X[:, 1 - cheap]
     prices = np.where(np.arange(2) == cheap, 1.0, 10.0)
     near = Neighbours([(0, 1)], discount=0.9, prices=prices)
-    model = GBFSRegressor(costs=near, budget=2.0, **QUICK, **more).fit(X, y)
+    model = GBFSRegressor(costs=near, budget=2.0, base="trees", **QUICK, **more).fit(X, y)
     assert model.selected_features_.tolist() == [cheap, 1 - cheap]
     assert model.total_cost_ == pytest.approx(2.0)
     assert model.history_["price_paid"][1] == pytest.approx(2.0)

@@ -131,7 +131,7 @@ def warn_of_selection(estimator: Any, result: FitResult) -> None:
     if estimator.n_features_to_select is None or estimator.n_features_selected_ == 0:
         return
     owned = estimator._costs().count(estimator.selected_features_)
-    if owned < estimator.n_features_to_select:
+    if owned < estimator.n_features_to_select and not estimator.fewer:
         warnings.warn(
             f"n_features_to_select={estimator.n_features_to_select}, but only {owned} gain anything in the model and "
             "can be bought at these prices and this budget.",
@@ -141,7 +141,7 @@ def warn_of_selection(estimator: Any, result: FitResult) -> None:
     if result.no_better_than_constant:
         warnings.warn(
             "The selected features are weak: on the held-out rows of the folds they predict no better than a "
-            "constant, within the error of the measurement. See selling_.",
+            "constant, within the error of the measurement.",
             WeakSelectionWarning,
             stacklevel=5,
         )

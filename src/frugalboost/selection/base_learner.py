@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from frugalboost._support.parallel import Check, call_both, run_parallel
 from frugalboost.selection.folds import stratified_folds
-from frugalboost.selection.importance import FOLDS, MOST_ROWS, narrowed
+from frugalboost.selection.importance import FOLDS, narrowed
 from frugalboost.selection.ridge import L2S, Ridge, fit_ridges, has_ridge
 from frugalboost.training.boosting import Observer, boost
 from frugalboost.training.model import Model
@@ -28,6 +28,7 @@ T = TypeVar("T")
 
 FEW_ROWS = 500  # with fewer, and more columns, lines are preferred unless others are clearly better
 LEAST_GAIN = 1e-4  # of the impurity; a feature that gains less when it is bought fits the noise that is left
+MOST_ROWS_TO_COMPARE = 8_000
 ROWS_TO_JUDGE = 300  # folds are drawn again until about this many rows were held out, at most REPEATS times
 REPEATS = 4
 
@@ -79,7 +80,7 @@ class BaseComparison:
         rows = len(task.train)
         self._few = rows <= min(FEW_ROWS, task.binned.shape[1])
         repeats = int(np.clip(-(-ROWS_TO_JUDGE // max(rows, 1)), 1, REPEATS))
-        folds = partial(stratified_folds, task.train.y, task.outputs, FOLDS, most=MOST_ROWS)
+        folds = partial(stratified_folds, task.train.y, task.outputs, FOLDS, most=MOST_ROWS_TO_COMPARE)
         self._folds = [fold for r in range(repeats) for fold in folds(task.params.seed + r)]
         self._params = replace(task.params, mu=0.0, new_features=1.0, early_stopping=True)
         self._gains: dict[int, Floats] = {}  # by number of features: what held-out losses are below a constant's

@@ -1,0 +1,315 @@
+"""Lines where features are selected: who buys, what is fitted on them, and how many."""
+
+import pickle
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.linear_model import LogisticRegression
+
+import frugalboost
+from frugalboost import GBFSClassifier, GBFSClassifierCV, GBFSRegressor, NothingBoughtWarning, gbfs_path
+from frugalboost.costs import Bags, Prices
+from frugalboost.selection import base_learner, exactly_k
+from frugalboost.selection.averaging import mean_of
+from frugalboost.selection.ridge import L2S, fit_ridges, ridge_model
+
+QUICK = {"max_iter": 60, "min_samples_leaf": 5}
+pytestmark = pytest.mark.filterwarnings("ignore::frugalboost.WeakSelectionWarning")
+
+
+def wide(n=80, d=300, seed=0, informative=4, noise=1.0):
+    """Few rows, many columns, of which some add up to the answer."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    score = X[:, :informative].sum(axis=1) + noise * rng.normal(size=n)
+    return X, score
+
+
+def bytes_of(model):
+    trees = model._model.ensemble
+    arrays = (trees.feature, trees.threshold, trees.value, trees.slope, trees.line, trees.start)
+    return b"".join(np.asarray(a).tobytes() for a in arrays)
+
+
+def prepared(X, y, **more):
+    """The task of a fit, prepared and with scores, as selection gets it."""
+    seen = []
+
+    def note(task, *rest):
+        seen.append(task)
+        raise StopIteration
+
+    kind = GBFSClassifier if len(np.unique(y)) < 10 else GBFSRegressor
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("frugalboost.selection.fit.eliminate", note)
+        with pytest.raises(StopIteration):
+            kind(n_features_to_select=3, **QUICK, **more).fit(X, y)
+    return exactly_k.with_scores(seen[0], 1)
+
+
+# ------------------------------------------------------------------------------------------------ who buys
+
+
+def test_few_rows_and_many_columns_are_a_case_for_lines():
+    X, score = wide(informative=2, noise=0.5)
+    model = GBFSClassifier(n_features_to_select=2).fit(X, score > 0)
+    assert model.base_ != "trees"
+    assert sorted(model.selected_features_.tolist()) == [0, 1]
+    trees = GBFSClassifier(n_features_to_select=2, base="trees").fit(X, score > 0)
+    new, answers = wide(1000, seed=1, informative=2, noise=0.5)
+    assert model.score(new, answers > 0) > trees.score(new, answers > 0)
+
+
+def test_what_only_trees_can_see_is_left_to_trees():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1200, 12))
+    y = (X[:, 2] > 0) ^ (X[:, 5] > 0)  # no line says anything about it
+    model = GBFSClassifier(n_features_to_select=2, max_iter=100).fit(X, y)
+    assert model.base_ == "trees"
+    assert sorted(model.selected_features_.tolist()) == [2, 5]
+    assert model.score(X, y) > 0.98
+
+
+def test_the_last_fit_of_a_straight_answer_has_lines():
+    X, score = wide(600, 10, noise=2.0)
+    model = GBFSRegressor(n_features_to_select=4, **QUICK).fit(X, score)
+    assert model.base_ != "trees"
+    trees = GBFSRegressor(n_features_to_select=4, base="trees", **QUICK).fit(X, score)
+    new, answers = wide(2000, 10, seed=1, noise=2.0)
+    assert model.score(new, answers) > trees.score(new, answers)
+
+
+@pytest.mark.parametrize("base", ["trees", "lines", "both"])
+def test_a_given_base_is_kept(base):
+    X, score = wide()
+    model = GBFSClassifier(n_features_to_select=5, base=base, **QUICK).fit(X, score > 0)
+    assert model.n_features_selected_ == 5
+    assert model.base_ in ({"both", "trees", "lines"} if base == "both" else {base})
+
+
+def test_a_model_at_a_given_mu_is_the_papers():
+    X, y = load_breast_cancer(return_X_y=True)
+    auto, trees = (GBFSClassifier(mu=0.01, base=base, **QUICK).fit(X, y) for base in ("auto", "trees"))
+    assert bytes_of(auto) == bytes_of(trees)
+
+
+# --------------------------------------------------------------------------------------------- exactly, at most
+
+
+@pytest.mark.parametrize("k", [0, 1, 3, 7])
+@pytest.mark.parametrize("base", ["auto", "lines", "both"])
+@pytest.mark.filterwarnings("ignore::frugalboost.NothingBoughtWarning")
+def test_exactly_k(base, k):
+    X, score = wide(60, 90)
+    model = GBFSClassifier(n_features_to_select=k, base=base, **QUICK).fit(X, score > 0)
+    assert model.n_features_selected_ == k
+
+
+def test_fewer_stops_where_held_out_rows_say_so():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 40))
+    y = (X[:, 2] > 0) ^ (X[:, 5] > 0)
+    exactly = GBFSClassifier(n_features_to_select=20, **QUICK).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # fewer than the most that is allowed is what was asked for
+        at_most = GBFSClassifier(n_features_to_select=20, fewer=True, **QUICK).fit(X, y)
+    assert exactly.n_features_selected_ > 10
+    assert 2 <= at_most.n_features_selected_ <= 5
+    assert {2, 5} <= set(at_most.selected_features_.tolist())
+    new = rng.normal(size=(2000, 40))
+    answers = (new[:, 2] > 0) ^ (new[:, 5] > 0)
+    assert at_most.score(new, answers) > exactly.score(new, answers)
+
+
+@pytest.mark.parametrize("base", ["auto", "lines", "trees"])
+def test_fewer_never_means_more(base):
+    X, score = wide(60, 100, informative=2, noise=0.3)
+    path = gbfs_path(
+        X, score, estimator=GBFSRegressor(fewer=True, base=base, **QUICK), n_features_to_select=[1, 2, 3, 8, 20]
+    )
+    counts = [m.n_features_selected_ for m in path.estimators]
+    assert all(n <= k for n, k in zip(counts, [1, 2, 3, 8, 20]))
+    assert counts[1] == 2
+    losses = [round(float(m._model.train_loss), 12) for m in path.estimators]
+    assert counts[-1] < 20
+    assert len(set(zip(counts, losses))) == len(set(counts))  # the same number is the same model
+
+
+@pytest.mark.filterwarnings("ignore::frugalboost.NothingBoughtWarning")
+def test_noise_is_called_noise_by_lines_too():
+    called = 0
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(60, 200)), rng.integers(2, size=60)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            GBFSClassifier(n_features_to_select=5, base="lines", **QUICK).fit(X, y)
+        called += any(w.category is frugalboost.WeakSelectionWarning for w in said)
+    assert called >= 5  # two standard errors leave some noise in
+
+
+# ------------------------------------------------------------------------------------------ prices, kinds of tables
+
+
+def test_bags_count_as_one_and_free_columns_come_along():
+    X, score = wide(60, 90, informative=6)
+    bags = {f"bag {i}": list(range(3 * i, 3 * i + 3)) for i in range(30)}
+    model = GBFSClassifier(n_features_to_select=2, base="lines", costs=Bags(bags), **QUICK).fit(X, score > 0)
+    assert {c // 3 for c in model.selected_features_.tolist()} == {0, 1}
+    assert model.total_cost_ == 2.0
+
+
+def test_a_budget_binds_lines_too():
+    X, score = wide(60, 90)
+    prices = np.ones(90)
+    prices[0] = 100.0
+    model = GBFSClassifier(n_features_to_select=3, costs=Prices(prices), budget=50.0, **QUICK).fit(X, score > 0)
+    assert 0 not in model.selected_features_
+    assert model.total_cost_ <= 50.0
+
+
+def test_lines_at_a_mu_pay_like_trees():
+    X, score = wide(60, 90)
+    free = GBFSRegressor(base="lines", mu=0.0, budget=5, **QUICK).fit(X, score)
+    assert free.n_features_selected_ == free.total_cost_ == 5
+    paid = GBFSRegressor(base="lines", mu=free.mu_max_, **QUICK)
+    with pytest.warns(NothingBoughtWarning):
+        assert paid.fit(X, score).n_features_selected_ == 0
+    below = GBFSRegressor(base="lines", mu=float(np.nextafter(free.mu_max_, 0)), **QUICK).fit(X, score)
+    assert below.n_features_selected_ >= 1
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error", "huber", "quantile", "poisson"])
+@pytest.mark.parametrize("base", ["auto", "lines"])
+def test_every_loss(loss, base):
+    X, y = load_diabetes(return_X_y=True)
+    wider = np.column_stack([X, np.random.default_rng(0).normal(size=(len(X), 500))])[:120]
+    model = GBFSRegressor(loss=loss, n_features_to_select=3, base=base, **QUICK).fit(wider, y[:120])
+    assert model.n_features_selected_ == 3
+    assert min(model.selected_features_) < 10
+
+
+def test_three_classes_weights_missing_values_and_sparse_columns():
+    X, y = load_iris(return_X_y=True)
+    rng = np.random.default_rng(0)
+    wider = np.column_stack([X, rng.normal(size=(150, 200)) * (rng.random((150, 200)) < 0.1)])
+    weights = rng.uniform(0.5, 2.0, 150)
+    model = GBFSClassifier(n_features_to_select=2, **QUICK)
+    dense = model.fit(wider, y, weights)
+    assert dense.score(wider, y) > 0.9
+    proba = dense.predict_proba(wider)
+    assert np.allclose(proba.sum(axis=1), 1.0)
+    sparse = GBFSClassifier(n_features_to_select=2, **QUICK).fit(sp.csr_matrix(wider), y, weights)
+    assert bytes_of(sparse) == bytes_of(dense)
+    holes = wider.copy()
+    holes[::7, 2] = np.nan
+    assert GBFSClassifier(n_features_to_select=2, **QUICK).fit(holes, y, weights).score(holes, y) > 0.85
+
+
+def test_categories_have_no_lines():
+    rng = np.random.default_rng(0)
+    X, score = wide(60, 90)
+    X[:, 5] = rng.integers(3, size=60)
+    score += 5 * (X[:, 5] == 1)
+    model = GBFSRegressor(n_features_to_select=3, base="lines", categorical_features=[5], **QUICK).fit(X, score)
+    assert 5 not in model.selected_features_
+
+
+# ------------------------------------------------------------------------------------------ same bytes, files, CV
+
+
+@pytest.mark.parametrize("more", [{}, {"base": "lines"}, {"fewer": True}, {"average": 3}], ids=str)
+def test_same_bytes_for_any_number_of_threads_and_memory_order(more):
+    X, score = wide(70, 120)
+    y = score > 0
+    models = [
+        GBFSClassifier(n_features_to_select=4, n_jobs=jobs, **QUICK, **more).fit(table, y)
+        for jobs, table in ((1, X), (2, np.asfortranarray(X)), (3, X))
+    ]
+    assert len({bytes_of(m) for m in models}) == 1
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10_000), st.sampled_from(["exp", "cube", "scale"]))
+def test_a_column_on_another_scale_is_the_same_column(seed, how):
+    X, score = wide(50, 60, seed=seed)
+    change = {"exp": np.exp, "cube": lambda v: v**3, "scale": lambda v: 8 * v + 1}[how]
+    models = [
+        GBFSRegressor(n_features_to_select=3, base="lines", **QUICK).fit(table, score) for table in (X, change(X))
+    ]
+    assert models[0].selected_features_.tolist() == models[1].selected_features_.tolist()
+    assert np.array_equal(models[0].predict(X), models[1].predict(change(X)))
+
+
+def test_saved_and_pickled(tmp_path):
+    X, score = wide(60, 90)
+    for more in ({}, {"base": "lines"}, {"base": "both"}):
+        model = GBFSClassifier(n_features_to_select=4, **QUICK, **more).fit(X, score > 0)
+        model.save(tmp_path / "model.frugal")
+        for again in (frugalboost.load(tmp_path / "model.frugal"), pickle.loads(pickle.dumps(model))):
+            assert np.array_equal(again.predict_proba(X), model.predict_proba(X))
+            assert again.base_ == model.base_
+            only = again.transform(X)
+            assert np.array_equal(again.predict_proba(X), model.predict_proba(X))
+            assert only.shape == (60, 4)
+
+
+def test_cross_validation_tries_bases():
+    X, score = wide(80, 120)
+    search = GBFSClassifierCV(
+        GBFSClassifier(**QUICK), n_mus=4, bases=["trees", "lines"], max_depths=[1, 2], cv=3, random_state=0
+    ).fit(X, score > 0)
+    tried = {(p["base"], p["max_depth"]) for p in search.cv_results_["params"]}
+    assert tried == {("trees", 1), ("trees", 2), ("lines", 1)}
+    assert search.best_params_["base"] == "lines"
+    assert search.estimator_.base_ == "lines"
+    with pytest.raises(ValueError, match="empty"):
+        GBFSClassifierCV(bases=[]).fit(X, score > 0)
+
+
+# ---------------------------------------------------------------------------------------------------- the pieces
+
+
+def test_the_mean_of_lines_and_trees_is_their_mean():
+    X, score = wide(80, 6)
+    task = prepared(X, (score > 0).astype(int))
+    lines = ridge_model(task, np.arange(6), float(L2S[4]), 1)
+    trees = base_learner.boost(replace(task, params=replace(task.params, mu=0.0, base="trees")), None, None, 1)
+    mean = mean_of([lines, trees], task, 1)
+    raw = [m.ensemble.raw(task.binned, m.best_iteration, 1) for m in (lines, trees, mean)]
+    assert np.allclose(0.5 * raw[0] + 0.5 * raw[1], raw[2], atol=1e-12)
+    assert mean.curve.train_loss[-1] == pytest.approx(
+        mean.ensemble.loss_of(raw[2], task.train, task.train, task.loss, 1)
+    )
+
+
+def test_ridges_are_those_of_scikit_learn():
+    X, score = wide(80, 6)
+    y = (score > 0).astype(int)
+    task = prepared(X, y)
+    Z = (
+        np.column_stack([np.asarray(task.binned.scores).reshape(6, -1)[c][task.binned.bins(c)] for c in range(6)])
+        / 1024
+    )
+    for l2, ridge in zip(L2S[2:7], fit_ridges(task, np.arange(6), L2S[2:7], 1)):
+        rival = LogisticRegression(C=1 / (l2 * 80), tol=1e-8, max_iter=1000).fit(Z, y)
+        assert np.allclose(ridge.slopes, rival.coef_, atol=1e-4)
+        assert np.allclose(ridge.start, rival.intercept_, atol=1e-4)
+
+
+def test_held_out_losses_choose_one_setting_for_all_folds():
+    found = base_learner.HeldOut([np.array([3.0, 1.0, 2.0]), np.array([3.0, 2.5])])
+    assert found.best == 1
+    assert found.losses.tolist() == [1.0, 2.5]
+    assert found.loss == 1.75
+
+
+def test_numbers_to_try_go_up_to_the_one_allowed():
+    assert exactly_k.sizes_up_to(1) == [1]
+    assert exactly_k.sizes_up_to(20) == [1, 2, 3, 4, 6, 8, 11, 16, 20]
