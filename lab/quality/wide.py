@@ -61,7 +61,7 @@ INTENSITIES = ("colon", "chowdary", "singh", "golub")  # up to 17,000 and more; 
 RARE = ("dorothea",)  # one class in ten: errors of that class are kept, too
 
 METHODS: dict[str, Callable[[], Selector]] = {
-    "l1": lambda: L1Logistic(count=max(KS), judged_by="loss"),
+    "l1": lambda: L1Logistic(count=max(KS), judged_by="loss", first=60),
     "l1_l2": lambda: RelaxedL1(count=max(KS)),
     "svm_rfe": lambda: SVMElimination(count=max(KS)),
     "forest": lambda: RandomForestSelection(trees=500, min_samples_leaf=1),

@@ -37,7 +37,7 @@ Colon, chowdary, singh and golub hold raw intensities (up to 17,000 and more): a
 holds log ratios from -5 to 3 and is taken as it is, as are arcene, dexter and dorothea; the last two are sparse.
 Dorothea has one row of class 1 in ten, so that plain error says little there; wrong rows of class 1 are in wide.json.
 
-- L1 path: logistic regression with an L1 penalty, 90 penalties; of the models with at most k columns the one with the
+- L1 path: logistic regression with an L1 penalty, 150 penalties; of the models with at most k columns the one with the
   lowest log loss on inner splits.
 - L1 path, then L2: the first k columns of that path, then logistic regression with an L2 penalty chosen by 5-fold log
   loss.

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils._param_validation import StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from lab.rivals.paths import FEWER, WEAKER, Linear, Path, Standard
 from lab.rivals.rows import Floats, Places, Rows
@@ -41,6 +42,9 @@ class L1Logistic(Path):
     fine : bool, default=True
         90 penalties and an intercept that is next to free, or 37 with a looser tolerance and liblinear's penalty on the
         intercept, which takes a tenth of the time.
+    first : int, default=0
+        How many further penalties there are where the first columns enter, down to two thirds of the largest: with few
+        rows and many columns several often enter between two penalties.
     seed : int, default=0
         Decides the splits.
 
@@ -70,6 +74,7 @@ class L1Logistic(Path):
         **Path._parameter_constraints,
         "judged_by": [StrOptions({"error", "loss"})],
         "fine": ["boolean"],
+        "first": [Interval(Integral, 0, None, closed="left")],
     }
 
     def __init__(
@@ -79,17 +84,20 @@ class L1Logistic(Path):
         splits: int = 5,
         judged_by: str = "error",
         fine: bool = True,
+        first: int = 0,
         seed: int = 0,
     ) -> None:
         self.count = count
         self.splits = splits
         self.judged_by = judged_by
         self.fine = fine
+        self.first = first
         self.seed = seed
 
     @property
     def _weaker(self) -> Floats:  # type: ignore[override]
-        return WEAKER if self.fine else FEWER
+        weaker = WEAKER if self.fine else FEWER
+        return np.union1d(np.geomspace(1.0005, 1.5, self.first), weaker) if self.first else weaker
 
     def _largest_penalty(self, standard: Standard) -> float:
         return float(np.abs(standard.slopes()).max())

@@ -441,6 +441,14 @@ def test_where_no_model_is_small_enough_there_is_none():
     assert len(set(model.predict(twins, 1))) == 1
 
 
+def test_further_penalties_where_the_first_columns_enter():
+    plain, more = L1Logistic(splits=0).fit(X, Y), L1Logistic(splits=0, first=20).fit(X, Y)
+    assert len(more.path_) == len(plain.path_) + 20
+    assert more._weaker[0] == pytest.approx(1.0005)
+    assert (np.diff(more._weaker) > 0).all()
+    assert {n for n, _ in plain.path_[:20]} <= {n for n, _ in more.path_}
+
+
 def test_the_path_ends_after_count():
     short = L1Logistic(count=2, splits=2).fit(X, Y)
     assert short.path_[-1][0] > 4
