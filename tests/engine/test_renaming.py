@@ -15,8 +15,8 @@ SMALL = {"max_iter": 15, "mu": 5e-3}
 
 
 def tables():
-    X, y = make_classification(300, 12, n_informative=5, n_classes=4, random_state=0)
-    X2, y2 = make_classification(300, 12, n_informative=5, n_classes=2, weights=[0.8], random_state=0)
+    X, y = make_classification(160, 8, n_informative=5, n_classes=4, random_state=0)
+    X2, y2 = make_classification(160, 8, n_informative=5, n_classes=2, weights=[0.7], random_state=0)
     return {"iris": load_iris(return_X_y=True), "wine": load_wine(return_X_y=True), "four": (X, y), "two": (X2, y2)}
 
 
@@ -30,8 +30,8 @@ WAYS = {
     "bags": GBFSClassifier(**SMALL, costs=Bags({"a": [0, 1], "b": [1, 2, 3]}, {"a": 2.0}), budget=3.0),
     "sampled": GBFSClassifier(**SMALL, new_features=0.4, random_state=0),
     "balanced": GBFSClassifier(**SMALL, class_weight="balanced"),
-    "cv": GBFSClassifierCV(GBFSClassifier(**SMALL), n_mus=4, random_state=0),
-    "cv of k": GBFSClassifierCV(GBFSClassifier(**SMALL), n_features_to_select=[1, 3], random_state=0),
+    "cv": GBFSClassifierCV(GBFSClassifier(**SMALL), n_mus=4, cv=2, random_state=0),
+    "cv of k": GBFSClassifierCV(GBFSClassifier(**SMALL), n_features_to_select=[1, 3], cv=2, random_state=0),
 }
 
 

@@ -264,7 +264,7 @@ def test_spam_in_its_quick_form(tmp_path):
         assert all(p["n_features"] <= p["k"] for p in points)
         assert points[-1]["error"] < 0.08
     assert (tmp_path / "paper_tables.png").stat().st_size > 10_000
-    again = command("benchmark", "--only", "spam", "--quick", "--data", str(folder), "--out", str(tmp_path))
+    again = answer("benchmark", "--only", "spam", "--quick", "--data", str(folder), "--out", str(tmp_path))
     assert "4 of 4 cells were finished before" in again.stdout
 
 
