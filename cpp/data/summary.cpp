@@ -82,10 +82,13 @@ void Summary::add(std::span<const double> values, const std::int64_t* units, Spa
     spare.keys.resize(2 * values.size());
     for (double v : values) {
       if (std::isnan(v)) continue;
-      const std::uint64_t key = spare.keys[n] = key_of(v);
-      n += key != zero;
-      zeros += key == zero;
+      if (v == 0) {
+        ++zeros;
+      } else {
+        spare.keys[n++] = key_of(v);
+      }
     }
+    found.reserve(n + 1);
     const std::uint64_t* sorted = sort_by_key(n, spare.keys, [](std::uint64_t key) { return key; });
     for (size_t i = 0; i < n;) {  // equal values together
       size_t j = i + 1;
@@ -98,11 +101,13 @@ void Summary::add(std::span<const double> values, const std::int64_t* units, Spa
     spare.weighted.resize(2 * values.size());
     for (size_t i = 0; i < values.size(); ++i) {
       if (std::isnan(values[i]) || units[i] <= 0) continue;
-      const std::uint64_t key = key_of(values[i]);
-      spare.weighted[n] = {key, units[i]};
-      n += key != zero;
-      zeros += key == zero ? units[i] : 0;
+      if (values[i] == 0) {
+        zeros += units[i];
+      } else {
+        spare.weighted[n++] = {key_of(values[i]), units[i]};
+      }
     }
+    found.reserve(n + 1);
     const auto* sorted = sort_by_key(n, spare.weighted, [](const auto& entry) { return entry.first; });
     for (size_t i = 0; i < n; ++i) {
       if (sorted[i].first > zero) gather_zeros();
