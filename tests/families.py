@@ -29,6 +29,8 @@ def settings(rng, d, **given):
         leaf_values=str(rng.choice(["newton", "gradient"])),
         init=str(rng.choice(["prior", "zero"])),
         stop=str(rng.choice(["paid", "paid", "paid", "never"])),
+        base=str(rng.choice(["trees", "both", "lines"])),
+        line_scale=str(rng.choice(["ranks", "values"])),
     )
     return replace(options, **given)
 
@@ -177,7 +179,23 @@ def classes(rng):
     return X, y, weights, "multinomial", settings(rng, d)
 
 
-FAMILIES = {f.__name__: f for f in (levels, light, powers, weighted, rare, losses, classes)}
+def lines(rng):
+    """More columns than rows: many lines that nearly gain the same, copies, mirror images, far outliers."""
+    n, d = int(rng.integers(6, 25)), int(rng.choice([3, 40, 300, 700], p=[0.4, 0.3, 0.2, 0.1]))
+    X = numbers(rng, n, min(d, 40))
+    while X.shape[1] < d:  # noisy copies
+        X = np.column_stack([X, X + rng.normal(size=X.shape) * rng.choice([0.0, 0.1, 3.0])])[:, :d]
+    X[:, rng.integers(d)] *= -1.0
+    X[:, rng.integers(d)] *= rng.choice([1e200, 1e-200, 1e9, 1e300])
+    X[rng.integers(n), rng.integers(d)] = rng.choice([1e6, -1e12])
+    name = str(rng.choice(LOSSES))
+    y = target(rng, X, name, np.clip(X[:, : min(d, 4)], -3, 3).sum(axis=1))
+    weights = rng.random(n) * 3 + 0.1 if rng.random() < 0.3 else None
+    base = "lines" if d > 40 else str(rng.choice(["lines", "both"]))
+    return X, y, weights, name, settings(rng, d, base=base, max_iter=int(rng.integers(1, 9)))
+
+
+FAMILIES = {f.__name__: f for f in (levels, light, powers, weighted, rare, losses, classes, lines)}
 
 
 def table(family, seed):

@@ -6,6 +6,7 @@ number of steps of 2**-10; that of a missing value is 0.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import inf, isfinite, ldexp, sqrt
 
 import numpy as np
@@ -72,8 +73,8 @@ def places_by_values(cuts):
     """Middles of bins; the outermost bins are as wide as their neighbours."""
     if len(cuts) == 1:
         return [0.0, 1.0]
-    middles = [0.5 * a + 0.5 * b for a, b in zip(cuts, cuts[1:])]
-    widths = [b - a for a, b in zip(cuts, cuts[1:])]
+    middles = [0.5 * a + 0.5 * b for a, b in pairwise(cuts)]
+    widths = [b - a for a, b in pairwise(cuts)]
     return [middles[0] - widths[0], *middles, middles[-1] + widths[-1]]
 
 
@@ -141,22 +142,22 @@ def line_gain(scale, q, shift, units, unit_shift):
 # --------------------------------------------------------------------------------------------- step
 
 
-def line_sums(scale, g, h, units):
-    """Sums of w g, w g z, w h, w h z and w h z^2 over all rows."""
+def line_sums(scores, g, h, units):
+    """Sums of w g, w g z, w h, w h z and w h z^2 over all rows; scores in steps."""
     gi, g_shift = integers(g, LEAF_BITS)
     hi, h_shift = integers(h, LEAF_BITS)
 
     def add(values, shift, power):
-        total = sum(u * v * z**power for u, v, z in zip(units, values, scale.rows))
+        total = sum(u * v * z**power for u, v, z in zip(units, values, scores))
         return ldexp(ldexp(float(total), -shift), -power * SCORE_BITS)
 
     return [add(gi, g_shift, 0), add(gi, g_shift, 1), *(add(hi, h_shift, power) for power in (0, 1, 2))]
 
 
-def line_quantile(scale, residuals, units, level):
+def line_quantile(scores, residuals, units, level):
     """The slope that is best for these residuals: a quantile of residual / score; rows count by their |score|."""
     ratios, weights, above, below = [], [], 0, 0
-    for r, u, z in zip(residuals, units, scale.rows):
+    for r, u, z in zip(residuals, units, scores):
         if z:
             ratios.append(r / ldexp(float(z), -SCORE_BITS))
             weights.append(u * abs(z))
@@ -172,8 +173,8 @@ def full_line(data, scale, g, h, raw, loss, options):
     if loss.quantile is not None:
         residuals = data.y - raw
         intercept = weighted_quantile(residuals, data.units, loss.quantile)
-        return intercept, line_quantile(scale, residuals - intercept, data.units, loss.quantile)
-    sg, sgz, sh, shz, shzz = line_sums(scale, g, h, data.units)
+        return intercept, line_quantile(scale.rows, residuals - intercept, data.units, loss.quantile)
+    sg, sgz, sh, shz, shzz = line_sums(scale.rows, g, h, data.units)
     added = ldexp(options.l2, data.unit_shift)
     if options.leaf_values == "gradient":
         sh, shz = float(sum(data.units)), ldexp(float(scale.sum), -SCORE_BITS)

@@ -1,4 +1,6 @@
-"""A fitted estimator held to the oracle, number by number."""
+"""A fitted estimator held to the oracle, number by number; and all arrays of a model."""
+
+from dataclasses import fields, is_dataclass
 
 import numpy as np
 import pytest
@@ -53,3 +55,19 @@ def assert_same(core, expected, X):
     assert core.mu_max_ == pytest.approx(expected.mu_max, rel=1e-12)
     raw = np.atleast_2d(core._raw(X).T)
     np.testing.assert_array_equal(raw, reference.predict_raw(expected, X))
+
+
+def arrays_of(record, prefix=""):
+    """All arrays of a record and of the records in it, by name."""
+    found = {}
+    for f in fields(record):
+        value = getattr(record, f.name)
+        found |= arrays_of(value, f"{prefix}{f.name}.") if is_dataclass(value) else {prefix + f.name: value}
+    return found
+
+
+def assert_same_bytes(found, expected):
+    """Two ensembles, or other records of arrays."""
+    ours = arrays_of(found)
+    for name, theirs in arrays_of(expected).items():
+        assert np.asarray(ours[name]).tobytes() == np.asarray(theirs).tobytes(), (name, ours[name], theirs)

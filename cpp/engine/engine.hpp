@@ -208,8 +208,8 @@ class Engine {
   virtual LineSums line_sums(size_t output, size_t column) = 0;
   // For losses without curvature: the slope that is best for the residuals y - raw - intercept, at a quantile's level.
   virtual double line_quantile(size_t output, size_t column, double intercept, double level) = 0;
-  // The matrix of sum w h z_i z_j with a first z of 1, row after row up to the diagonal; rounded, but the same for
-  // every engine (see round_for_products). At the derivatives of the last `derive`.
+  // The matrix of sum w h z_i z_j with a first z of 1, row after row up to the diagonal, at the derivatives of the last
+  // `derive`. Every h is rounded to 23 bits on a grid for the largest, and scores to steps of 2^-6, halves up.
   virtual std::vector<double> curvatures(size_t output, std::span<const size_t> columns) = 0;
   // Adds value + slope * score to the raw predictions.
   virtual void add_line(size_t output, size_t column, double value, double slope) = 0;

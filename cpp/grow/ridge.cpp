@@ -42,6 +42,12 @@ bool solve(std::vector<double> a, std::vector<double>& x) {
   return true;
 }
 
+// A sum over outputs in ascending order, so that it does not depend on the order of classes.
+double sum_in_order(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return std::accumulate(values.begin(), values.end(), 0.0);
+}
+
 // The intercept and the slopes of one output.
 using Coefficients = std::vector<double>;
 
@@ -59,8 +65,7 @@ class Ridge {
     losses_ = engine_.losses();
     constant_loss_ = losses_.validation;
     engine_.derive();
-    for (size_t i = 0; i < columns_.size(); ++i) gains_.push_back(0.0);
-    for (size_t k = 0; k < outputs(); ++k) add_gains(k);
+    add_gains();
   }
 
   RidgeFit fit(double l2, Context& context) {
@@ -82,12 +87,15 @@ class Ridge {
  private:
   size_t outputs() const { return now_.size(); }
 
-  void add_gains(size_t output) {
-    const GradientFacts g = engine_.gradients(output);
+  void add_gains() {
     const std::vector<ScoreSums> scores = engine_.score_sums(columns_);
-    const std::vector<Int128> products = engine_.score_gradients(output, columns_);
-    for (size_t i = 0; i < columns_.size(); ++i)
-      gains_[i] += std::max(0.0, line_gain(products[i], scores[i], g, engine_.table()));
+    std::vector<std::vector<double>> gains(columns_.size());  // by column and output
+    for (size_t k = 0; k < outputs(); ++k) {
+      const std::vector<Int128> products = engine_.score_gradients(k, columns_);
+      for (size_t i = 0; i < columns_.size(); ++i)
+        gains[i].push_back(std::max(0.0, line_gain(products[i], scores[i], engine_.gradients(k), engine_.table())));
+    }
+    for (auto& own : gains) gains_.push_back(sum_in_order(std::move(own)));
   }
 
   // The full step of an output: (curvatures + l2) step = gradients - l2 slopes, in the unit of the mean loss.
@@ -113,7 +121,6 @@ class Ridge {
     return step;
   }
 
-  // The sum over outputs in ascending order, so that it does not depend on the order of classes.
   double penalised(double loss, double l2) const {
     std::vector<double> squares;
     for (const Coefficients& c : now_) {
@@ -121,8 +128,7 @@ class Ridge {
       for (size_t i = 1; i < c.size(); ++i) sum += c[i] * c[i];
       squares.push_back(sum);
     }
-    std::sort(squares.begin(), squares.end());
-    return loss + 0.5 * l2 * std::accumulate(squares.begin(), squares.end(), 0.0);
+    return loss + 0.5 * l2 * sum_in_order(std::move(squares));
   }
 
   void move(const std::vector<Coefficients>& step, double share) {

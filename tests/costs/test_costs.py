@@ -124,14 +124,16 @@ def structured(draw):
     st.integers(0, 2**32 - 1),
     st.sampled_from([0.0, 0.002, 0.01, 0.05]),
     st.sampled_from([np.inf, 0.0, 0.5, 3.0]),
+    st.sampled_from(["trees", "both", "lines"]),
 )
-def test_every_kind_of_price_agrees_with_the_reference(prices, seed, mu, budget):
+def test_every_kind_of_price_agrees_with_the_reference(prices, seed, mu, budget, base):
     cost, rules = prices
     rng = np.random.default_rng(seed)
     X = np.round(2 * rng.normal(size=(50, D))) / 2  # prices are what matters here: few thresholds, many ties
     y = X @ rng.normal(size=D) + 0.3 * rng.normal(size=50)
-    options = reference.Options(mu=mu, rules=rules, budget=budget, max_iter=4, max_depth=3, min_samples_leaf=2)
-    settings = {"max_iter": 4, "max_depth": 3, "min_samples_leaf": 2, "budget": None if np.isinf(budget) else budget}
+    settings = {"max_iter": 4, "max_depth": 3, "min_samples_leaf": 2, "base": base}
+    options = reference.Options(mu=mu, rules=rules, budget=budget, **settings)
+    settings["budget"] = None if np.isinf(budget) else budget
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         core = GBFSRegressor(mu, costs=cost, n_jobs=2, **settings).fit(X, y)

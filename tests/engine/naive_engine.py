@@ -11,12 +11,14 @@ from math import frexp, inf, ldexp, nan
 
 import numpy as np
 import reference
+import reference_lines
 import twins
 
 from frugalboost.losses import BuiltIn
 
 UNSEEN, LEFT, RIGHT = 0, 1, 2
 LOSS_BITS, LOSS_STEP = 50, 4  # with weights, their 36 bits more
+CURVATURE_BITS, COARSE_BITS = 23, 6  # of curvatures, and of scores after the point
 
 
 def loss_of(loss, outputs):
@@ -107,6 +109,7 @@ class NaiveEngine:
             "weighted": any(u != 1 for u in self.train.units),
             "columns": columns,
             "thresholds": [self.X.cuts(c).tolist() for c in range(self.X.shape[1])],
+            "scores": self.X.scores.tolist(),
         }
 
     def outputs(self):
@@ -266,6 +269,43 @@ class NaiveEngine:
                 left = found <= tree["bin"][node]
             node = tree["left"][node] + (not left)
         return node
+
+    # --------------------------------------------------------------------------------------------------- lines
+
+    def _scores(self, column, rows=None):
+        """The score of every row, in steps; that of a missing value is 0."""
+        begin = sum(len(self.X.cuts(c)) + 1 for c in range(column))
+        own = [*self.X.scores[begin : begin + len(self.X.cuts(column)) + 1].tolist(), 0]
+        return [own[b] for b in (rows or self.train).bins[column]]
+
+    def score_sums(self, columns):
+        units, found = self.train.units, [self._scores(c) for c in columns]
+        return [(sum(u * z for u, z in zip(units, zs)), sum(u * z * z for u, z in zip(units, zs))) for zs in found]
+
+    def score_gradients(self, output, columns):
+        q, units = self.q[output][0], self.train.units
+        return [sum(u * v * z for u, v, z in zip(units, q, self._scores(c))) for c in columns]
+
+    def line_sums(self, output, column):
+        return reference_lines.line_sums(self._scores(column), self.g[output], self.h[output], self.train.units)
+
+    def line_quantile(self, output, column, intercept, level):
+        residuals = self.train.y - self.train.raw[output] - intercept
+        return reference_lines.line_quantile(self._scores(column), residuals, self.train.units, level)
+
+    def curvatures(self, output, columns):
+        """Scores are rounded to 6 bits after the point, curvatures to 23 bits."""
+        h, shift = reference.integers(self.h[output], CURVATURE_BITS)
+        less = reference_lines.SCORE_BITS - COARSE_BITS
+        z = [[2**COARSE_BITS] * len(h)] + [[(v + 2 ** (less - 1)) >> less for v in self._scores(c)] for c in columns]
+        h = [u * v for u, v in zip(self.train.units, h)]
+        sums = [sum(a * b * c for a, b, c in zip(h, z[i], z[j])) for i in range(len(z)) for j in range(i + 1)]
+        return [ldexp(ldexp(float(v), -shift), -2 * COARSE_BITS) for v in sums]
+
+    def add_line(self, output, column, value, slope):
+        for rows in (self.train, self.validation):
+            if rows is not None:
+                rows.raw[output] += [value + slope * (z / 1024) for z in self._scores(column, rows)]
 
 
 def in_order(gradient, weight, least):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from same_trees import arrays_of
 from sklearn.datasets import make_classification
 from test_reference import LOSSES
 
@@ -29,21 +30,23 @@ def table():
 
 
 @pytest.mark.parametrize("n_jobs", [2, 7, -1])
-def test_number_of_threads_changes_nothing(table, tmp_path, n_jobs):
+@pytest.mark.parametrize("base", ["trees", "lines", "both"])
+def test_number_of_threads_changes_nothing(table, tmp_path, n_jobs, base):
     X, y = table
-    one = GBFSClassifier(max_iter=20, n_jobs=1).fit(X, y)
-    many = GBFSClassifier(max_iter=20, n_jobs=n_jobs, verbose=1).fit(X, y)
+    one = GBFSClassifier(max_iter=20, n_jobs=1, base=base).fit(X, y)
+    many = GBFSClassifier(max_iter=20, n_jobs=n_jobs, verbose=1, base=base).fit(X, y)
     assert saved(one, tmp_path) == saved(many, tmp_path)
     np.testing.assert_array_equal(one.predict_proba(X), many.predict_proba(X))
 
 
 @pytest.mark.parametrize("n_jobs", [2, 7])
-def test_few_columns_and_many_rows_are_summed_in_parts(tmp_path, n_jobs):
+@pytest.mark.parametrize("base", ["trees", "lines", "both"])
+def test_few_columns_and_many_rows_are_summed_in_parts(tmp_path, n_jobs, base):
     """One group of columns: threads share the rows of a node, and parts are added."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(60_000, 3))
-    y = X[:, 0] + X[:, 1] ** 2 + rng.normal(size=60_000)
-    models = [GBFSRegressor(max_iter=5, n_jobs=n).fit(X, y) for n in (1, n_jobs)]
+    X = rng.normal(size=(70_000, 3))  # more than lines add up at once
+    y = X[:, 0] + X[:, 1] ** 2 + rng.normal(size=70_000)
+    models = [GBFSRegressor(max_iter=5, n_jobs=n, base=base).fit(X, y) for n in (1, n_jobs)]
     assert saved(models[0], tmp_path) == saved(models[1], tmp_path)
 
 
@@ -104,7 +107,9 @@ y = (X[:, 0] + np.nan_to_num(X[:, 2]) + rng.normal(size=2000))
 digest = hashlib.sha256()
 for model in (GBFSClassifier(max_iter=10).fit(X, np.digitize(y, [-1, 1])), GBFSClassifier(max_iter=10).fit(X, y > 0),
               GBFSRegressor(max_iter=10, loss="poisson").fit(X, np.floor(np.exp(y))),
-              GBFSClassifier(max_iter=10).fit(X, y > 0, sample_weight=rng.random(2000))):
+              GBFSClassifier(max_iter=10).fit(X, y > 0, sample_weight=rng.random(2000)),
+              GBFSClassifier(max_iter=10, base="lines").fit(X, y > 0, sample_weight=rng.random(2000)),
+              GBFSRegressor(max_iter=10, base="both").fit(X, y + X[:, 1] ** 2)):
     model.save(sys.argv[1])
     digest.update(open(sys.argv[1], "rb").read())
 print(_core.instruction_set(), digest.hexdigest())
@@ -136,8 +141,12 @@ def test_order_of_rows_does_not_move_a_split():
 
 
 @pytest.mark.slow
-@given(st.integers(0, 2**32 - 1), st.sampled_from([*LOSSES, "multinomial"]))
-def test_the_order_of_rows_changes_no_byte(seed, name):
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([*LOSSES, "multinomial"]),
+    st.sampled_from(["trees", "lines", "both"]),
+)
+def test_the_order_of_rows_changes_no_byte(seed, name, base):
     """Negative zeros in X and y, ties, weights: whatever comes first, the same bytes."""
     rng = np.random.default_rng(seed)
     n = 60
@@ -154,9 +163,8 @@ def test_the_order_of_rows_changes_no_byte(seed, name):
     for order in (np.arange(n), rng.permutation(n)):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NothingBoughtWarning)
-            model = kind(mu=1e-3, max_iter=4, min_samples_leaf=2, loss=loss).fit(
+            model = kind(mu=1e-3, max_iter=4, min_samples_leaf=2, loss=loss, base=base).fit(
                 X[order], y[order], sample_weight=None if weights is None else weights[order]
             )
-        trees = model._model.ensemble
-        saved.append([getattr(trees, part).tobytes() for part in ("start", "feature", "threshold", "value", "gain")])
+        saved.append({name: values.tobytes() for name, values in arrays_of(model._model.ensemble).items()})
     assert saved[0] == saved[1]

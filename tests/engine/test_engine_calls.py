@@ -5,13 +5,15 @@ import pytest
 from naive_engine import NaiveEngine
 
 from frugalboost import _core, engines
-from frugalboost.losses import LogLoss, SquaredError
+from frugalboost.losses import AbsoluteError, LogLoss, SquaredError
 
 
-def rows(n=30, classes=False, **more):
+def rows(n=30, classes=False, scored=True, **more):
     rng = np.random.default_rng(0)
     binned = _core.BinnedMatrix(n, np.array([0.5, 1.5, 0.5]), np.array([0, 2, 3]), np.zeros(2, dtype=np.uint8), None)
     binned.fill(_core.Table(rng.integers(0, 3, (n, 2)).astype(float)), np.arange(n), 1)
+    if scored:
+        binned.score_bins(None, _core.LineScale.ranks, 1)
     y = rng.integers(0, 2, n).astype(float) if classes else rng.normal(size=n)
     return engines.EngineRows(binned, y, None, **more)
 
@@ -20,8 +22,8 @@ def made(train=None, validation=None, loss=None, outputs=1):
     return engines.make_engine(train or rows(), validation, loss or SquaredError(), outputs, _core.Params(), 1)
 
 
-def ready(last="begin_level"):
-    engine = made()
+def ready(last="begin_level", **given):
+    engine = made(**given)
     steps = {
         "predict": lambda: engine.predict([0.0]),
         "losses": engine.losses,
@@ -40,10 +42,16 @@ def ready(last="begin_level"):
     ("last", "call"),
     [
         (None, lambda e: e.losses()),
+        (None, lambda e: e.add_line(0, 0, 1.0, 1.0)),
+        (None, lambda e: e.line_quantile(0, 0, 0.0, 0.5)),
         ("predict", lambda e: e.derive()),
         ("losses", lambda e: e.gradients(0)),
         ("losses", lambda e: e.begin_trees()),
         ("losses", lambda e: e.moved([0.0], [0.0])),
+        ("losses", lambda e: e.score_gradients(0, [0])),
+        ("losses", lambda e: e.line_sums(0, 0)),
+        ("losses", lambda e: e.curvatures(0, [0])),
+        ("derive", lambda e: (e.add_line(0, 0, 1.0, 1.0), e.derive())),  # the losses are not known
         ("derive", lambda e: e.begin_level([0], False)),
         ("derive", lambda e: e.split([], [0])),
         ("derive", lambda e: e.leaf_sums(0)),
@@ -84,11 +92,57 @@ def test_steps_out_of_order(last, call):
         lambda e: e.leaf_sums(7),
         lambda e: e.leaf_quantiles(7, 0.5),
         lambda e: e.begin_level([5], False),
+        lambda e: e.score_sums([0, 2]),
+        lambda e: e.score_gradients(1, [0]),
+        lambda e: e.score_gradients(0, [2]),
+        lambda e: e.line_sums(1, 0),
+        lambda e: e.line_sums(0, 2),
+        lambda e: e.line_quantile(1, 0, 0.0, 0.5),
+        lambda e: e.line_quantile(0, 2, 0.0, 0.5),
+        lambda e: e.curvatures(1, [0]),
+        lambda e: e.curvatures(0, [2]),
+        lambda e: e.add_line(1, 0, 0.0, 0.5),
+        lambda e: e.add_line(0, 2, 0.0, 0.5),
+        lambda e: _core.fit_ridge(e, [2], [1.0], [], 1),
+        lambda e: _core.fit_ridge(e, [0], [1.0], [0.0, 0.0], 1),
     ],
 )
 def test_wrong_numbers(call):
     with pytest.raises((ValueError, IndexError)):
         call(ready())
+
+
+LINES = [
+    lambda e: e.score_sums([0]),
+    lambda e: e.score_gradients(0, [0]),
+    lambda e: e.line_sums(0, 0),
+    lambda e: e.line_quantile(0, 0, 0.0, 0.5),
+    lambda e: e.curvatures(0, [0]),
+    lambda e: e.add_line(0, 0, 0.0, 0.5),
+    lambda e: _core.fit_ridge(e, [0], [1.0], [], 1),
+]
+
+
+@pytest.mark.parametrize("call", LINES)
+def test_lines_need_scores(call):
+    call(ready())
+    with pytest.raises(ValueError, match="The bins have no scores"):
+        call(ready(train=rows(scored=False)))
+
+
+def test_scores_for_every_bin():
+    X = rows().X
+    assert len(X.scores) == 5
+    for number in (0, 4, 6):
+        with pytest.raises(ValueError, match="a score for every bin"):
+            X.scores = np.zeros(number, dtype=np.int16)
+    with pytest.raises(ValueError, match="a weight for every row"):
+        X.score_bins(np.ones(29), _core.LineScale.ranks, 1)
+
+
+def test_a_ridge_needs_curvature():
+    with pytest.raises(ValueError, match="no curvature"):
+        _core.fit_ridge(made(loss=AbsoluteError()), [0], [1.0], [], 1)
 
 
 @pytest.mark.parametrize(
@@ -110,12 +164,12 @@ def test_other_bins_for_validation():
         made(validation=engines.EngineRows(other, np.zeros(5), None))
 
 
-def boosted(engine, **progress):
+def boosted(engine, base=_core.Base.trees, **progress):
     begun = _core.Progress()
     for name, value in progress.items():
         setattr(begun, name, value)
     params = _core.Params()
-    params.max_iter, params.min_samples_leaf = 2, 2.0
+    params.max_iter, params.min_samples_leaf, params.base = 2, 2.0, base
     prices = _core.FeaturePrices(np.ones(2), np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32), 1.0, np.inf)
     return _core.boost(engine, [prices], np.inf, params, begun, None, 1)
 
@@ -156,3 +210,11 @@ class TooMany(NaiveEngine):
 def test_a_python_engine_that_answers_wrongly(name, more):
     with pytest.raises((ValueError, RuntimeError, IndexError), match=r"The engine must give|range"):
         boosted(TooMany(name, more))
+
+
+@pytest.mark.parametrize("name", ["score_sums", "score_gradients", "line_sums", "curvatures"])
+@pytest.mark.parametrize("more", [True, False])
+def test_a_python_engine_that_answers_wrongly_about_lines(name, more):
+    engine = TooMany(name, more)
+    with pytest.raises(ValueError, match="The engine must give one answer for every column"):
+        _core.fit_ridge(engine, [0, 1], [0.1], [], 1) if name == "curvatures" else boosted(engine, _core.Base.lines)

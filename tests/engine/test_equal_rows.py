@@ -2,16 +2,16 @@
 
 import numpy as np
 import pytest
+from same_trees import arrays_of
 from scipy import sparse
 
 from frugalboost import GBFSClassifier, GBFSRegressor
 
-TREES = ("start", "feature", "threshold", "missing_left", "value", "gain", "weight")
-
 
 def same_trees(a, b):
-    for name in TREES:
-        np.testing.assert_array_equal(getattr(a._model.ensemble, name), getattr(b._model.ensemble, name), err_msg=name)
+    found = arrays_of(a._model.ensemble)
+    for name, expected in arrays_of(b._model.ensemble).items():
+        np.testing.assert_array_equal(found[name], expected, err_msg=name)
     assert list(a.selected_features_) == list(b.selected_features_)
     assert a.mu_max_ == b.mu_max_
 
@@ -31,7 +31,8 @@ def distinct(rows, rng):
 
 @pytest.mark.parametrize("kind", ["class", "classes", "squared_error", "quantile"])
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-def test_repeated_rows_give_the_model_of_weighted_rows(kind, form):
+@pytest.mark.parametrize("base", ["trees", "lines", "both"])
+def test_repeated_rows_give_the_model_of_weighted_rows(kind, form, base):
     rng = np.random.default_rng(0)
     X, score = distinct(900, rng)
     if form is not np.asarray:
@@ -42,7 +43,7 @@ def test_repeated_rows_give_the_model_of_weighted_rows(kind, form):
         y, make, settings = score, GBFSRegressor, {"loss": kind}
     weights = rng.integers(1, 40, len(y))
     order = rng.permutation(weights.sum())
-    settings |= {"mu": 1e-3, "max_iter": 12, "min_samples_leaf": 15}
+    settings |= {"mu": 1e-3, "max_iter": 12, "min_samples_leaf": 15, "base": base}
     repeated_X, repeated_y = np.repeat(X, weights, axis=0)[order], np.repeat(y, weights)[order]
     assert len(repeated_y) > 10_000  # fewer are not looked through
     weighted = make(**settings).fit(form(X), y, sample_weight=weights)
@@ -91,11 +92,12 @@ def test_a_loss_written_in_python_sees_every_row():
     assert Squared.rows == 24 * 500
 
 
-def test_a_continued_fit_on_equal_rows():
+@pytest.mark.parametrize("base", ["trees", "lines", "both"])
+def test_a_continued_fit_on_equal_rows(base):
     X, score = distinct(500, np.random.default_rng(3))
     X, y = np.tile(X, (24, 1)), np.tile(score, 24)
-    twice = GBFSRegressor(1e-3, max_iter=5, warm_start=True).fit(X, y).set_params(max_iter=11).fit(X, y)
-    same_trees(twice, GBFSRegressor(1e-3, max_iter=11).fit(X, y))
+    twice = GBFSRegressor(1e-3, max_iter=5, warm_start=True, base=base).fit(X, y).set_params(max_iter=11).fit(X, y)
+    same_trees(twice, GBFSRegressor(1e-3, max_iter=11, base=base).fit(X, y))
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -7,7 +7,7 @@ import pytest
 from families import FAMILIES, table
 from hypothesis import given
 from hypothesis import strategies as st
-from same_trees import assert_same
+from same_trees import assert_same, assert_same_bytes
 from test_reference import fit_both
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -30,8 +30,9 @@ def assert_equal_models(found, expected, outputs=None):
         other = t - t % count + order[t % count]
         own = slice(ours.tree_begin[t], ours.tree_begin[t + 1])
         same = slice(theirs.tree_begin[other], theirs.tree_begin[other + 1])
-        for name in ("feature", "threshold", "missing_left", "gain", "value", "weight"):
+        for name in ("feature", "threshold", "missing_left", "gain", "value", "weight", "line", "slope"):
             np.testing.assert_array_equal(getattr(ours, name)[own], getattr(theirs, name)[same], err_msg=name)
+    assert_same_bytes(ours.scales, theirs.scales)
     assert found.history_["bought"] == expected.history_["bought"]
     assert found.mu_max_ == expected.mu_max_
 

@@ -75,17 +75,21 @@ SETTINGS = {
 
 
 @pytest.mark.parametrize("name", SETTINGS)
-def test_settings_on_the_plain_engine(name):
+@pytest.mark.parametrize("base", ["trees", "both", "lines"])
+def test_settings_on_the_plain_engine(name, base):
     X, y = small_table(3)
-    options = {"mu": 1e-3, "min_samples_leaf": 3, "max_depth": 3, "random_state": 1} | SETTINGS[name]
+    options = {"mu": 1e-3, "min_samples_leaf": 3, "max_depth": 3, "random_state": 1, "base": base} | SETTINGS[name]
     assert_same_history(*on_both(lambda: GBFSRegressor(**options).fit(X, y)))
 
 
-def test_a_continued_fit_on_the_plain_engine():
+@pytest.mark.parametrize("base", ["trees", "both", "lines"])
+def test_a_continued_fit_on_the_plain_engine(base):
     X, y = small_table(4)
 
     def fit():
-        model = GBFSClassifier(1e-3, max_iter=4, min_samples_leaf=3, warm_start=True).fit(X, y > np.median(y))
+        model = GBFSClassifier(1e-3, max_iter=4, min_samples_leaf=3, warm_start=True, base=base).fit(
+            X, y > np.median(y)
+        )
         return model.set_params(max_iter=9).fit(X, y > np.median(y))
 
     assert_same_history(*on_both(fit))

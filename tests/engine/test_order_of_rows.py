@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from same_trees import assert_same_bytes
+from sklearn.base import clone
 
 from frugalboost import GBFSClassifier, GBFSRegressor, _core, load
 
@@ -26,11 +28,12 @@ MODELS = {
 
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("weighted", [False, True])
-def test_losses_do_not_depend_on_the_order_of_rows(name, weighted):
+@pytest.mark.parametrize("base", ["trees", "both", "lines"])
+def test_losses_do_not_depend_on_the_order_of_rows(name, weighted, base):
     rng = np.random.default_rng(1)
     X, y = made(rng)
     model, target = MODELS[name]
-    model.set_params(mu=1e-3, max_iter=25)
+    model.set_params(mu=1e-3, max_iter=25, base=base)
     weights = rng.random(len(y)) + 0.5 if weighted else None
     held = slice(0, 500)
 
@@ -54,7 +57,7 @@ def test_losses_do_not_depend_on_the_order_of_rows(name, weighted):
     for _ in range(3):
         again = fit(rng.permutation(rows), rng.permutation(others))
         assert (again.history_["train_loss"], again.history_["validation_loss"], again.best_iteration_) == seen
-        assert again._model.ensemble.value.tobytes() == trees.value.tobytes()
+        assert_same_bytes(again._model.ensemble, trees)
 
 
 @given(st.lists(st.floats(2.0**-40, 2.0**40), min_size=2, max_size=30), st.randoms())
@@ -96,6 +99,26 @@ def test_a_continued_fit_from_a_file_draws_on(tmp_path):
     half.save(tmp_path / "half.frugal")
     model = load(tmp_path / "half.frugal").set_params(max_iter=60).fit(X, y)
     assert model._model.ensemble.value.tobytes() == whole._model.ensemble.value.tobytes()
+
+
+@pytest.mark.parametrize("base", ["lines", "both"])
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("steps", [(1, 2, 25), (13, 25)])
+def test_a_continued_fit_with_lines_is_one_long_fit(base, name, steps, tmp_path):
+    """Also from a file."""
+    X, y = made(np.random.default_rng(5), n=300)
+    y = MODELS[name][1](y)
+    model = clone(MODELS[name][0]).set_params(mu=1e-3, base=base, max_depth=2)
+    whole = clone(model).set_params(max_iter=steps[-1]).fit(X, y)
+    first = clone(model).set_params(max_iter=steps[0], warm_start=True).fit(X, y)
+    first.save(tmp_path / "first.frugal")
+    loaded = load(tmp_path / "first.frugal")
+    for found in (first, loaded):
+        for number in steps[1:]:
+            found.set_params(max_iter=number).fit(X, y)
+        assert_same_bytes(found._model.ensemble, whole._model.ensemble)
+        assert_same_bytes(found._model.purchases, whole._model.purchases)
+        assert found.history_["train_loss"] == whole.history_["train_loss"]
 
 
 def test_a_light_row_with_a_large_loss_does_not_hide_the_others():

@@ -2,18 +2,21 @@
 
 import warnings
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import fields, replace
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from same_trees import assert_same_bytes
 from scipy import sparse
 
 from frugalboost import GBFSClassifier, GBFSRegressor, _core
 from frugalboost.costs import Bags, Prices
 from frugalboost.losses import Huber, Quantile
+from frugalboost.selection.ridge import fit_ridges
 from frugalboost.tables.kinds import FrameTable
 from frugalboost.tables.parts import with_common_vocabulary
 from frugalboost.tables.targets import positive_weight
@@ -72,9 +75,7 @@ def in_parts(task, deal):
 
 def assert_same_model(found, expected):
     for record in ("ensemble", "purchases", "curve"):
-        for f in fields(getattr(expected, record)):
-            ours, theirs = (np.asarray(getattr(getattr(m, record), f.name)) for m in (found, expected))
-            assert ours.tobytes() == theirs.tobytes(), (record, f.name, ours, theirs)
+        assert_same_bytes(getattr(found, record), getattr(expected, record))
     for name in ("impurity", "mu_max", "best_iteration", "ending"):
         assert getattr(found, name) == getattr(expected, name), name
 
@@ -133,13 +134,14 @@ def check(task, y, rng, parts=PARTS, names=("even", "by y", "lopsided", "all in 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LOSSES)
 @pytest.mark.parametrize("weighted", [False, True])
-def test_losses(name, weighted):
+@pytest.mark.parametrize("base", ["trees", "lines", "both"])
+def test_losses(name, weighted, base):
     rng = np.random.default_rng(len(name))
     X, y = made(rng)
     model, target = LOSSES[name](y)
     weights = rng.random(len(y)) + 0.5 if weighted else None
-    task = task_of(model.set_params(mu=1e-3, max_iter=6, max_depth=3), X, target, weights)
-    check(task, y, rng)
+    task = task_of(model.set_params(mu=1e-3, max_iter=6, max_depth=3, base=base), X, target, weights)
+    check(task, y, rng, **({} if base == "trees" else {"names": ("by y", "lopsided")}))
 
 
 SETTINGS = {
@@ -152,6 +154,9 @@ SETTINGS = {
     "from zero": {"init": "zero"},
     "mean gradients": {"leaf_values": "gradient", "l2_regularization": 1.0},
     "few bins": {"max_bins": 4},
+    "lines by values": {"base": "both", "line_scale": "values", "max_bins": 10},
+    "lines, early stopping": {"base": "lines", "early_stopping": True, "max_iter": 30, "n_iter_no_change": 3},
+    "lines from zero": {"base": "lines", "init": "zero", "leaf_values": "gradient"},
 }
 
 
@@ -166,7 +171,8 @@ def test_settings(name):
     check(task_of(GBFSClassifier(**options), X, labels), y, rng, parts=(3,))
 
 
-def test_categories_and_missing_values_in_one_part_only():
+@pytest.mark.parametrize("base", ["trees", "lines", "both"])
+def test_categories_and_missing_values_in_one_part_only(base):
     rng = np.random.default_rng(11)
     X, y = made(rng)
     where = np.arange(len(y)) < 40
@@ -175,7 +181,7 @@ def test_categories_and_missing_values_in_one_part_only():
     frame.loc[where & (rng.random(len(y)) < 0.3), "x4"] = np.nan
     frame["kind"] = pd.Categorical(levels)
     y = y + 2 * (levels == "rare") - (levels == "d")
-    task = task_of(GBFSRegressor(mu=1e-4, max_iter=8, max_depth=3, min_samples_leaf=5), frame, y)
+    task = task_of(GBFSRegressor(mu=1e-4, max_iter=8, max_depth=3, min_samples_leaf=5, base=base), frame, y)
     check(task, y, rng, names=("even", "lopsided"))
     models = in_parts(task, np.arange(len(y)) * 3 // len(y))
     assert models[0].levels[6].values == ("a", "b", "c", "d", "rare")
@@ -238,13 +244,14 @@ def test_equal_remainders_are_rounded_alike_in_all_parts():
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_sparse_tables(weighted):
+@pytest.mark.parametrize("base", ["trees", "lines", "both"])
+def test_sparse_tables(weighted, base):
     rng = np.random.default_rng(13)
     X = sparse.random_array((400, 30), density=0.05, rng=rng, format="csr")
     X.data = np.ceil(3 * X.data)
     y = np.asarray(X[:, [0]].todense()).ravel() - np.asarray(X[:, [1]].todense()).ravel() + 0.1 * rng.normal(size=400)
     for screening in ("off", "exact"):
-        model = GBFSRegressor(mu=1e-4, max_iter=8, min_samples_leaf=3, screening=screening)
+        model = GBFSRegressor(mu=1e-4, max_iter=8, min_samples_leaf=3, screening=screening, base=base)
         task = task_of(model, X, y, rng.random(400) + 0.5 if weighted else None)
         check(task, y, rng, parts=(2, 3))
 
@@ -267,6 +274,7 @@ def test_random_tables(seed, parts):
     model.set_params(
         mu=float(rng.choice([0.0, 1e-3, 0.1])), max_iter=4, min_samples_leaf=2, init=str(rng.choice(["prior", "zero"]))
     )
+    model.set_params(base=str(rng.choice(["trees", "lines", "both"])), line_scale=str(rng.choice(["ranks", "values"])))
     try:
         task = task_of(model, X, target, weights)
         expected = fitted(task)
@@ -276,6 +284,53 @@ def test_random_tables(seed, parts):
     expected = fitted(whole)
     for found in in_parts(whole, dealt):
         assert_same_model(found, expected)
+
+
+def ridges_of_part(task, rows, part):
+    try:
+        own = prepare(replace(task, train=task.train.take(rows), part=part), 1)
+        return fit_ridges(own, np.arange(own.binned.shape[1]), np.array([1.0, 0.1, 1e-3]), 1)
+    except BaseException:
+        part.leave()
+        raise
+
+
+@pytest.mark.parametrize("name", ["log loss", "classes", "squared", "huber", "poisson"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_ridges(name, weighted):
+    rng = np.random.default_rng(len(name))
+    X, y = made(rng)
+    X[40:, 4] = np.nan_to_num(X[40:, 4])  # missing values in one part only
+    model, target = LOSSES[name](y)
+    weights = 10.0 ** rng.uniform(-3, 3, len(y)) if weighted else None
+    task = task_of(model.set_params(base="lines"), X, target, weights)
+    alone = _core.thread_parts(1)[0]
+    for parts in PARTS:
+        for deal in deals(rng, y, parts).values():
+            whole, dealt = sorted_rows(task, deal)
+            expected = ridges_of_part(whole, np.arange(len(y)), alone)
+            handles = _core.thread_parts(int(dealt.max()) + 1)
+            rows = [np.flatnonzero(dealt == p) for p in range(len(handles))]
+            with ThreadPoolExecutor(len(handles)) as pool:
+                found = list(pool.map(partial(ridges_of_part, whole), rows, handles))
+            for own in found:
+                for ours, theirs in zip(own, expected):
+                    assert_same_bytes(ours, theirs)
+
+
+def test_ridges_of_equal_rows_in_parts():
+    """Alone they are kept once, in parts they are not."""
+    rng = np.random.default_rng(5)
+    X, y = made(rng)
+    X, y = np.repeat(X, 50, axis=0), np.repeat(y, 50)
+    task = task_of(GBFSClassifier(base="lines"), X, (y > np.median(y)).astype(int))
+    own = prepare(task, 1)
+    expected = fit_ridges(own, np.arange(6), np.array([1.0, 0.1, 1e-3]), 1)
+    handles = _core.thread_parts(2)
+    with ThreadPoolExecutor(2) as pool:
+        found = pool.map(partial(ridges_of_part, task), [np.arange(7000), np.arange(7000, len(y))], handles)
+        for ours, theirs in zip(next(iter(found)), expected):
+            assert_same_bytes(ours, theirs)
 
 
 def test_an_error_in_one_part_ends_all():

@@ -29,6 +29,9 @@ WAYS = {
     "budget": GBFSClassifier(**SMALL, budget=2.0),
     "bags": GBFSClassifier(**SMALL, costs=Bags({"a": [0, 1], "b": [1, 2, 3]}, {"a": 2.0}), budget=3.0),
     "sampled": GBFSClassifier(**SMALL, new_features=0.4, random_state=0),
+    "lines": GBFSClassifier(**SMALL, base="lines"),
+    "both": GBFSClassifier(**SMALL, base="both", max_depth=2),
+    "bags of lines": GBFSClassifier(**SMALL, base="lines", costs=Bags({"a": [0, 1], "b": [1, 2, 3]}, {"a": 2.0})),
     "balanced": GBFSClassifier(**SMALL, class_weight="balanced"),
     "cv": GBFSClassifierCV(GBFSClassifier(**SMALL), n_mus=4, cv=2, random_state=0),
     "cv of k": GBFSClassifierCV(GBFSClassifier(**SMALL), n_features_to_select=[1, 3], cv=2, random_state=0),
@@ -78,8 +81,12 @@ def test_paths_and_stability_do_not_look_at_names():
 
 
 @pytest.mark.slow
-@given(st.integers(0, 2**32 - 1), st.sampled_from(["neighbours", "stages", "function", "bags", "plain"]))
-def test_twin_classes_where_a_purchase_changes_prices(seed, kind):
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from(["neighbours", "stages", "function", "bags", "plain"]),
+    st.sampled_from(["trees", "lines", "both"]),
+)
+def test_twin_classes_where_a_purchase_changes_prices(seed, kind, base):
     """Classes with equal offers: neither may be bound to the dear column while the other waits for prices to fall."""
     rng = np.random.default_rng(seed)
     half, d = int(rng.integers(6, 14)), 4
@@ -97,6 +104,7 @@ def test_twin_classes_where_a_purchase_changes_prices(seed, kind):
         "plain": lambda: prices.tolist(),
     }[kind]()
     settings = {"mu": float(rng.choice([0.01, 0.03, 0.06])), "max_iter": 2, "max_depth": 2, "min_samples_leaf": 1}
+    settings["base"] = base
     swap = np.array([1, 0, 2])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NothingBoughtWarning)

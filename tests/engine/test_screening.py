@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from same_trees import arrays_of, assert_same_bytes
 from scipy import sparse
 from test_reference import problems
 
@@ -27,9 +28,9 @@ def assert_same(make, X, y, **fit):
     first = models[0]._model
     for way, model in zip(WAYS[1:], models[1:]):
         for part in ("ensemble", "purchases", "curve"):
-            for name, expected in vars(getattr(first, part)).items():
-                found = getattr(getattr(model._model, part), name)
-                np.testing.assert_array_equal(found, expected, err_msg=f"{way}: {part}.{name}")
+            found = arrays_of(getattr(model._model, part))
+            for name, expected in arrays_of(getattr(first, part)).items():
+                np.testing.assert_array_equal(found[name], expected, err_msg=f"{way}: {part}.{name}")
         assert model.mu_max_ == models[0].mu_max_
     return models[0]
 
@@ -61,6 +62,8 @@ def test_screening_changes_nothing_on_small_tables(problem, prices):
             max_bins=options.max_bins,
             stop=options.stop,
             categorical_features=list(options.categorical),
+            base=options.base,
+            line_scale=options.line_scale,
             **way,
         )
 
@@ -136,8 +139,13 @@ def test_screening_of_every_kind_of_table():
     frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(24)])
     frame["kind"] = pd.Categorical(np.where(rng.random(22_000) < 0.2, "rare", np.where(score > 0, "up", "down")))
     assert_same(lambda **way: GBFSClassifier(**settings, **way), frame, y)
+    for base in ("both", "lines"):
+        model = assert_same(lambda base=base, **way: GBFSClassifier(**settings, base=base, **way), frame, y)
+        assert (model._model.ensemble.line >= 0).any()
+    assert (model._model.ensemble.feature < 0).all()
     assert_same(lambda **way: GBFSClassifier(**settings, **way), np.column_stack([X, listed]), y)
     assert_same(lambda **way: GBFSRegressor(**settings, **way), sparse.csr_array(listed), score)
+    assert_same(lambda **way: GBFSRegressor(**settings, base="both", **way), sparse.csr_array(listed), score)
     weights = rng.random(22_000)
     assert_same(lambda **way: GBFSRegressor(**settings, **way), X, score, sample_weight=weights)
     bags = Bags([f"bag {i % 6}" for i in range(24)])
@@ -158,13 +166,14 @@ def test_screening_on_real_data(name, real_data):
 
 
 @pytest.mark.large
-def test_a_continued_fit_is_screened_too():
+@pytest.mark.parametrize("base", ["trees", "both"])
+def test_a_continued_fit_is_screened_too(base):
     X, score = large(21_000, 20)
     models = {}
     for way in WAYS:
-        model = GBFSRegressor(1e-3, max_iter=8, warm_start=True, screening=way).fit(X, score)
+        model = GBFSRegressor(1e-3, max_iter=8, warm_start=True, screening=way, base=base).fit(X, score)
         models[way] = model.set_params(max_iter=16).fit(X, score).predict(X)
-    long = GBFSRegressor(1e-3, max_iter=16).fit(X, score).predict(X)
+    long = GBFSRegressor(1e-3, max_iter=16, base=base).fit(X, score).predict(X)
     for found in models.values():
         np.testing.assert_array_equal(found, long)
 
@@ -234,5 +243,4 @@ def test_a_sampled_fit_is_the_same_on_any_number_of_threads():
     X, score = large(100_000, 9)
     models = [GBFSRegressor(1e-3, max_iter=8, n_jobs=jobs, random_state=3).fit(X, score) for jobs in (1, 2, 5)]
     for model in models[1:]:
-        for name, expected in vars(models[0]._model.ensemble).items():
-            np.testing.assert_array_equal(getattr(model._model.ensemble, name), expected)
+        assert_same_bytes(model._model.ensemble, models[0]._model.ensemble)

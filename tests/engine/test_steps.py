@@ -52,15 +52,17 @@ def sparse_bins(rng, n, d, threads):
     return _core.BinnedMatrix(table, cuts, 4 * np.arange(d + 1), np.zeros(d, dtype=np.uint8), threads)
 
 
-def both(rng, name, weighted, bins, n, d):
+def both(rng, name, weighted, bins, n, d, extreme=False):
     loss, outputs = LOSSES[name]
     params = _core.Params()
     params.min_samples_leaf = float(rng.choice([1, 2, 5]))
-    rows = [
-        engines.EngineRows(bins(rng, m, d, 2), target(rng, m, loss, outputs), rng.random(m) + 0.1 if weighted else None)
-        for m in (n,)
-    ]
-    given = (rows[0], None, loss, outputs, params, 2)
+    weights = rng.random(n) + 0.1 if weighted else None
+    rows = engines.EngineRows(bins(rng, n, d, 2), target(rng, n, loss, outputs), weights)
+    scale = _core.LineScale.values if rng.random() < 0.5 else _core.LineScale.ranks
+    rows.X.score_bins(weights, scale, 2)
+    if extreme:
+        rows.X.scores = rng.choice(np.array([-32767, 32767], dtype=np.int16), len(rows.X.scores))
+    given = (rows, None, loss, outputs, params, 2)
     return engines.make_engine(*given), NaiveEngine(*given)
 
 
@@ -155,6 +157,41 @@ def test_steps(name, seed, weighted, listed):
         for engine in (fast, plain):
             engine.own(new)
         walk(rng, fast, plain, int(rng.integers(1, 5)))
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@given(seed=st.integers(0, 2**32 - 1), weighted=st.booleans(), listed=st.booleans())
+@settings(max_examples=25)
+def test_steps_of_lines(name, seed, weighted, listed):
+    rng = np.random.default_rng(seed)
+    bins = sparse_bins if listed else dense_bins
+    fast, plain = both(rng, name, weighted, bins, int(rng.integers(4, 300)), int(rng.integers(1, 20)))
+    d = len(plain.table()["columns"])
+    assert fast.table()["scores"] == plain.table()["scores"]
+    if seed % 5 == 0:  # the largest scores there are
+        fast, plain = both(rng, name, weighted, bins, 200, d, extreme=True)
+        assert max(map(abs, fast.table()["scores"])) == 32767
+    columns = rng.permutation(d)[: rng.integers(0, d + 1)].tolist()
+    columns += columns[:1]  # one twice
+    assert fast.score_sums(columns) == plain.score_sums(columns)
+    start = [s + float(rng.normal()) for s in plain.best_constant()]
+    for _ in range(2):
+        for engine in (fast, plain):
+            engine.predict(start)
+            for k in range(plain.outputs()):
+                for c in columns[:3]:
+                    engine.add_line(k, c, 0.1 * k, 0.25 + k - c)
+        assert fast.losses()[0] == plain.losses()[0]
+        for engine in (fast, plain):
+            engine.derive()
+        for k in range(plain.outputs()):
+            assert fast.score_gradients(k, columns) == plain.score_gradients(k, columns)
+            assert fast.curvatures(k, columns) == plain.curvatures(k, columns)
+            for c in columns[:4]:
+                assert list(fast.line_sums(k, c)) == list(plain.line_sums(k, c))
+                found = [e.line_quantile(k, c, 0.3, 0.8) for e in (fast, plain)]
+                assert found[0] == found[1]
+        start = [s + float(rng.normal()) for s in start]
 
 
 @given(seed=st.integers(0, 2**32 - 1))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from same_trees import arrays_of
 
 from frugalboost import GBFSClassifier, GBFSRegressor, NothingBoughtWarning
 
@@ -14,8 +15,9 @@ from frugalboost import GBFSClassifier, GBFSRegressor, NothingBoughtWarning
 @given(
     st.integers(0, 2**32 - 1),
     st.sampled_from(["class", "classes", "squared_error", "absolute_error", "huber", "quantile", "poisson"]),
+    st.sampled_from(["trees", "lines", "both"]),
 )
-def test_weight_k_is_the_row_k_times(seed, kind):
+def test_weight_k_is_the_row_k_times(seed, kind, base):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(20, 80))
     X = np.round(rng.normal(size=(n, 4)), 1)
@@ -32,14 +34,14 @@ def test_weight_k_is_the_row_k_times(seed, kind):
     weights = rng.integers(0, 4, n)
     weights[:3] = 1
     settings |= {"max_iter": 5, "min_samples_leaf": 3, "mu": 0.003, "max_bins": int(rng.choice([255, 8]))}
+    settings |= {"base": base, "line_scale": str(rng.choice(["ranks", "values"]))}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NothingBoughtWarning)
         weighted = make(**settings).fit(X, y, sample_weight=weights)
         repeated = make(**settings).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
-    for name in ("start", "feature", "threshold", "missing_left", "value", "gain", "weight"):
-        np.testing.assert_array_equal(
-            getattr(weighted._model.ensemble, name), getattr(repeated._model.ensemble, name), err_msg=name
-        )
+    found = arrays_of(repeated._model.ensemble)
+    for name, expected in arrays_of(weighted._model.ensemble).items():
+        np.testing.assert_array_equal(found[name], expected, err_msg=name)
     assert list(weighted.selected_features_) == list(repeated.selected_features_)
     assert weighted.history_["bought"] == repeated.history_["bought"]
     assert weighted.mu_max_ == repeated.mu_max_

@@ -39,6 +39,16 @@ def binned(X, cuts, offsets):
     return matrix
 
 
+NO_LINES = (
+    np.full(3, -1, dtype=np.int32),
+    np.zeros(3),
+    np.zeros(0, dtype=np.int32),
+    np.zeros(1, dtype=np.int64),
+    np.zeros(0),
+    np.zeros(0),
+)
+
+
 def seen(matrix):
     """What trees see of every cell: on which side of many thresholds it lies, and of missing values."""
     out = []
@@ -54,6 +64,7 @@ def seen(matrix):
                 np.array([0.0, 1, 2]),
                 np.full(3, -1, dtype=np.int32),
                 np.zeros(0, dtype=np.uint8),
+                *NO_LINES,
             )
             raw = np.zeros((1, matrix.shape[0]))
             _core.add_trees(stump, matrix, 0, 1, raw, 1)

@@ -176,8 +176,10 @@ double ScoredColumns::quantile(size_t column, const Target& target, const double
 
 namespace {
 
-// Products of three numbers that are added up in doubles and stay whole: 2^23 * 2^11 * 2^11 * 128 rows.
+// Products of three numbers that are added up in doubles and stay whole: 2^23 * 2^11 * 2^11 * 128 rows. Curvatures have
+// 23 bits; times the weight of a row they have up to 59, which are taken 23 at a time.
 constexpr int kCurvatureBits = 23, kCoarseBits = 4;
+constexpr std::int64_t kDigit = 1 << kCurvatureBits;
 constexpr size_t kProductRows = 128, kSideBySide = 8;
 
 double exact_dot(const double* a, const double* b) {
@@ -192,16 +194,18 @@ double exact_dot(const double* a, const double* b) {
 std::vector<double> ScoredColumns::curvatures(std::span<const size_t> columns, const Derivatives& d, Context& context) {
   fill_tables();
   const size_t n = X_.rows(), size = columns.size() + 1, cells = size * (size + 1) / 2;
-  std::vector<double> weighted(n);
-  for (size_t r = 0; r < n; ++r) weighted[r] = real(weights_.unit(r)) * d.h[r];
-  const Grid grid(largest_magnitude(weighted, context), kCurvatureBits);
+  const Grid grid(d.largest_h < 0 ? largest_magnitude(d.h, context) : d.largest_h, kCurvatureBits);
   std::vector<std::vector<Int128>> sums(context.threads(), std::vector<Int128>(cells));
   const size_t blocks = (n + kProductRows - 1) / kProductRows;
   context.parallel_for(blocks, 0.3 * real(n * cells), [&](size_t block, size_t thread) {
     const size_t begin = block * kProductRows, end = std::min(n, begin + kProductRows);
     std::vector<double> z(size * kProductRows), h(kProductRows), product(kProductRows);
     std::fill_n(z.begin(), end - begin, real(1 << (kScoreBits - kCoarseBits)));
-    for (size_t r = begin; r < end; ++r) h[r - begin] = real(grid.at(weighted[r]));
+    std::int64_t weighted[kProductRows] = {}, most = 0;
+    for (size_t r = begin; r < end; ++r) {
+      weighted[r - begin] = weights_.unit(r) * grid.at(d.h[r]);
+      most = std::max(most, std::abs(weighted[r - begin]));
+    }
     std::uint8_t bins[kProductRows];
     for (size_t i = 1; i < size; ++i) {
       X_.copy(columns[i - 1], begin, end, bins, 1);
@@ -209,10 +213,16 @@ std::vector<double> ScoredColumns::curvatures(std::span<const size_t> columns, c
       for (size_t r = 0; r < end - begin; ++r)
         z[i * kProductRows + r] = real((scores[bins[r]] + (1 << (kCoarseBits - 1))) >> kCoarseBits);
     }
-    for (size_t i = 0, at = 0; i < size; ++i) {
-      for (size_t r = 0; r < kProductRows; ++r) product[r] = h[r] * z[i * kProductRows + r];
-      for (size_t j = 0; j <= i; ++j, ++at)
-        sums[thread][at] += truncated<std::int64_t>(exact_dot(product.data(), z.data() + j * kProductRows));
+    for (Int128 worth = 1; most > 0; most /= kDigit, worth *= kDigit) {
+      for (size_t r = 0; r < kProductRows; ++r) {
+        h[r] = real(weighted[r] % kDigit);
+        weighted[r] /= kDigit;
+      }
+      for (size_t i = 0, at = 0; i < size; ++i) {
+        for (size_t r = 0; r < kProductRows; ++r) product[r] = h[r] * z[i * kProductRows + r];
+        for (size_t j = 0; j <= i; ++j, ++at)
+          sums[thread][at] += worth * truncated<std::int64_t>(exact_dot(product.data(), z.data() + j * kProductRows));
+      }
     }
   });
   std::vector<Int128> total(cells);
