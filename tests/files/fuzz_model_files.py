@@ -366,7 +366,9 @@ def change_lines(rng, file):
         file.arrays["scales.cuts"] = scales["cuts"][:end]
         file.arrays["scales.scores"] = np.resize(scales["scores"], end + number)
     elif kind == 7:  # a file of an earlier version, or half of one
-        for name in rng.choice([["ensemble.line", "ensemble.slope"], [f"scales.{n}" for n in SCALES], ["scales.begin"]]):
+        for name in rng.choice(
+            [["ensemble.line", "ensemble.slope"], [f"scales.{n}" for n in SCALES], ["scales.begin"]]
+        ):
             del file.arrays[name]
     else:  # equal scores, or scores on one side of zero
         scores = file.arrays["scales.scores"]

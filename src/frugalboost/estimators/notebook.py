@@ -97,7 +97,8 @@ def bought(estimator: Any) -> str:
         heads.append("slope")
         for row, column in zip(rows, chosen, strict=True):
             row.append(slope_text(slopes.get(column), classes))
-        said += f"; {made_of(*model._counts(), len(slopes))}"
+        trees, lines = model._counts()
+        said += f"; {made_of(trees, lines, len(slopes))}"
     return html_table(said, heads, rows)
 
 
