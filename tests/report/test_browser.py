@@ -65,6 +65,25 @@ def bags(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
+def lines(tmp_path_factory):
+    """Reports on models with lines: alone, beside trees, and of three classes."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(200, 12)), columns=[f"column {i}" for i in range(12)])
+    score = (X["column 0"] - X["column 1"] + 2 * X["column 2"].abs()).to_numpy() + 0.5 * rng.normal(size=200)
+    places = {}
+    for name, base, y in (
+        ("lines", "lines", score),
+        ("both", "both", score),
+        ("three", "lines", np.array(["low", "middle", NASTY])[np.digitize(score, [0.5, 2.0])]),
+    ):
+        kind, search = (GBFSClassifier, GBFSClassifierCV) if name == "three" else (GBFSRegressor, GBFSRegressorCV)
+        found = search(kind(base=base, max_iter=30), n_mus=5, cv=2, random_state=0).fit(X, y)
+        places[name] = tmp_path_factory.mktemp("report") / f"{name}.html"
+        found.report(X, y, title=name).save(places[name])
+    return places
+
+
+@pytest.fixture(scope="module")
 def browser():
     from playwright.sync_api import sync_playwright
 
@@ -108,6 +127,19 @@ def listed(page):
 
 def charts(page):
     return page.locator(".chart svg.marks").count()
+
+
+@pytest.mark.parametrize("width", [1100, 390])
+@pytest.mark.parametrize(("name", "number"), [("lines", 5), ("both", 6), ("three", 5)])
+def test_models_with_lines(page, lines, name, number, width):
+    shown = page(lines[name], viewport={"width": width, "height": 900})
+    assert charts(shown) == number  # error, gains, slopes, correlations, target; and a tree, if there is one
+    assert shown.locator("#chart-slopes svg.marks").count() == 1
+    assert shown.locator("#chart-tree").count() == (name == "both")
+    assert shown.locator("th:text-is('slope')").count() == 1
+    assert shown.title() == name
+    assert shown.evaluate("document.documentElement.scrollWidth") <= width
+    keep(shown, f"{name}-{width}")
 
 
 def test_it_loads_without_a_network_and_draws(page, classes):

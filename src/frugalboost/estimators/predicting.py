@@ -93,7 +93,7 @@ class PredictingMixin:
         return resolve(self.costs, self.n_features_in_, self._names())
 
     def prediction_cost(self, X: Any) -> Floats:
-        """Return what each row's prediction costs if a feature is fetched only when a tree looks at it.
+        """Return what each row's prediction costs if a feature is fetched only when a tree looks at it, or a line.
 
         Parameters
         ----------

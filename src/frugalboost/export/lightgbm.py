@@ -27,7 +27,8 @@ def to_lightgbm(model: Any, *, features: str = "selected") -> str:
     """Return a fitted model as text that LightGBM reads: ``lightgbm.Booster(model_str=text)``.
 
     A categorical column holds the position of the level in ``categories_``; NaN, and any whole number that is not such
-    a position, is a missing level. A pandas data frame holds the levels themselves, in columns of type category.
+    a position, is a missing level. A pandas data frame holds the levels themselves, in columns of type category. Lines
+    become trees over the bins of their columns.
 
     Parameters
     ----------

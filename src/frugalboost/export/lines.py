@@ -114,6 +114,6 @@ def _weights(scores: Floats, total: float) -> Floats:
     above, below = scores[scores > 0].sum(), -scores[scores < 0].sum()
     if not (above > 0 and below > 0):
         return np.full(len(scores), total / len(scores))
-    weight = np.where(scores > 0, below, np.where(scores < 0, above, 0.5 * (above + below)))
-    weights: Floats = weight * (total / weight.sum())
-    return weights
+    weight: Floats = np.where(scores > 0, below, np.where(scores < 0, above, 0.5 * (above + below)))
+    weight *= total / weight.sum()
+    return weight

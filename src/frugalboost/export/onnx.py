@@ -34,7 +34,7 @@ def to_onnx(model: Any, *, features: str = "selected") -> ModelProto:
     ``categories_``; NaN, and any number that is not such a position, is a missing level. A classifier has the outputs
     ``label`` (shape (rows,)) and ``probabilities`` (shape (rows, classes), columns in the order of ``classes_``); a
     regressor has ``prediction`` (shape (rows, 1)). Labels are int64 where ``classes_`` are whole numbers or bools, else
-    strings.
+    strings. Lines become trees over the bins of their columns.
 
     The graph's metadata holds, as JSON, ``feature_names``, ``classes`` and ``levels`` (the levels of each categorical
     column, by name).

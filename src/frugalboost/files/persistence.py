@@ -36,7 +36,7 @@ _TYPES = {
 
 def write(path: str, description: dict[str, Any], model: Model, thresholds: Thresholds | None) -> None:
     """Write a model with a description, and with its bins if a continued fit may follow."""
-    arrays: dict[str, NDArray[Any]] = {"prices": model.prices}
+    arrays: model_file.Arrays = {"prices": model.prices}
     for part in _PARTS:
         record = getattr(model, part)
         arrays.update({f"{part}.{f.name}": getattr(record, f.name) for f in fields(record)})
