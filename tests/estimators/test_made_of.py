@@ -10,7 +10,8 @@ from sklearn.exceptions import NotFittedError
 
 import frugalboost
 from frugalboost import GBFSClassifier, GBFSClassifierCV, GBFSRegressor, NothingBoughtWarning, gbfs_path
-from frugalboost.estimators.made_of import made_of, slope_text
+from frugalboost.estimators.made_of import made_of
+from frugalboost.page.words import slope_text
 from frugalboost.estimators.notebook import bought
 
 
