@@ -1,8 +1,8 @@
 """Lines beside trees
 ==================
 
-A line learns one number, a tree several. The answer here rises evenly with one feature and jumps with another: lines miss
-the jump, trees need many steps for the slope, and a model that may take either has both.
+A line learns one number, a tree several. The answer here rises evenly with one feature and jumps with another. Lines
+miss the jump, trees need many steps for the slope, and a model that may take either has both.
 """
 
 import matplotlib.pyplot as plt
@@ -31,7 +31,7 @@ error = np.sqrt(np.mean((chosen.predict(new) - answers) ** 2))
 print(f"two features, chosen by held-out rows: made of {chosen.base_}, error {error:.2f}")
 
 # %%
-# What each model has made of the two features: the prediction along one of them, with the others at zero, less its mean.
+# What each model has made of the two features: the prediction along one of them, less its mean, with the others at zero.
 
 grid = np.linspace(-2, 2, 400)
 figure, panels = plt.subplots(2, 3, figsize=(10, 5.4), layout="constrained", sharex=True, sharey="row")

@@ -11,8 +11,8 @@ from sklearn.exceptions import NotFittedError
 import frugalboost
 from frugalboost import GBFSClassifier, GBFSClassifierCV, GBFSRegressor, NothingBoughtWarning, gbfs_path
 from frugalboost.estimators.made_of import made_of
-from frugalboost.page.words import slope_text
 from frugalboost.estimators.notebook import bought
+from frugalboost.page.words import slope_text
 
 
 def wide(rows=60, columns=100, classes=0):
