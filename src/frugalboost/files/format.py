@@ -29,7 +29,7 @@ from frugalboost.files import atomic_file
 FORMAT = "frugalboost"
 FORMAT_VERSION = 2  # 2: categorical features
 
-_DTYPES = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "U8": "|u1"}
+_DTYPES = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "I16": "<i2", "U8": "|u1"}
 _NAMES = {np.dtype(v): k for k, v in _DTYPES.items()}
 Arrays = dict[str, NDArray[Any]]
 
