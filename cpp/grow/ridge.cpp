@@ -13,6 +13,7 @@ namespace {
 
 constexpr int kMostSteps = 30, kMostHalvings = 12;
 constexpr double kShortStep = 1e-6;   // all slopes move by less: the minimum is reached
+constexpr double kSame = 1e-9;        // losses that differ by less, relatively, are the same
 constexpr double kSmallMatrix = 4e6;  // products that make a matrix cheap enough to be computed in every step
 
 // Solves A x = b for a symmetric, positive definite A, given row after row up to the diagonal. False if it is not.
@@ -66,6 +67,8 @@ class Ridge {
     constant_loss_ = losses_.validation;
     engine_.derive();
     add_gains();
+    const std::vector<double> ones(outputs(), 1.0);
+    shared_ = outputs() > 1 && std::fabs(engine_.moved(ones, ones).loss - losses_.train) <= kSame * losses_.train;
   }
 
   RidgeFit fit(double l2, Context& context) {
@@ -75,6 +78,7 @@ class Ridge {
       engine_.derive();
       std::vector<Coefficients> full;
       for (size_t k = 0; k < outputs(); ++k) full.push_back(newton(k, l2));
+      if (shared_) centre(full);
       if (!descend(full, l2)) break;
       double longest = 0.0;
       for (const Coefficients& c : full)
@@ -119,6 +123,17 @@ class Ridge {
     const double longest = engine_.step_limit(), factor = outputs() > 1 ? 1.0 - 1.0 / real(outputs()) : 1.0;
     for (double& v : step) v = std::clamp(factor * v, -longest, longest);
     return step;
+  }
+
+  // Takes out what the steps of all outputs share. It changes no loss, and only the penalty would bring it back,
+  // slowly.
+  static void centre(std::vector<Coefficients>& steps) {
+    for (size_t i = 0; i < steps[0].size(); ++i) {
+      std::vector<double> own;
+      for (const Coefficients& step : steps) own.push_back(step[i]);
+      const double mean = sum_in_order(own) / real(steps.size());
+      for (Coefficients& step : steps) step[i] -= mean;
+    }
   }
 
   double penalised(double loss, double l2) const {
@@ -184,7 +199,11 @@ class Ridge {
   std::vector<std::vector<double>> matrices_;  // of curvatures, by output
   std::vector<double> gains_;
   Losses losses_{};
+<<<<<<< HEAD
   double constant_loss_ = 0.0;
+=======
+  bool shared_ = false;  // the same number added to all outputs changes no loss
+>>>>>>> lines-oracle
 };
 
 }  // namespace

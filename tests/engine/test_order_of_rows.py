@@ -22,7 +22,7 @@ MODELS = {
     "large": (GBFSRegressor(), lambda y: 1e6 + 1e3 * y),
     "absolute": (GBFSRegressor(loss="absolute_error"), lambda y: y),
     "huber": (GBFSRegressor(loss="huber"), lambda y: y),
-    "poisson": (GBFSRegressor(loss="poisson"), lambda y: np.abs(np.round(y))),
+    "poisson": (GBFSRegressor(loss="poisson"), lambda y: np.round(np.exp(np.clip(y, -2, 2)))),
 }
 
 

@@ -101,7 +101,8 @@ def test_what_gains_nothing_is_not_bought(weights):
     X = rng.normal(size=(1000, 20))
     y = (X[:, 0] > np.sort(X[:, 0])[300]).astype(int)
     given = {"random": rng.random(1000), "equal": np.full(1000, 0.3), "wide": 10.0 ** rng.uniform(-8, 8, 1000)}
-    settings = {"max_iter": 5, "min_samples_leaf": 1e-9, "class_weight": "balanced" if weights == "balanced" else None}
+    settings = {"max_iter": 5, "min_samples_leaf": 1e-9, "base": "trees"}
+    settings["class_weight"] = "balanced" if weights == "balanced" else None
     for extra in ({"mu": 0}, {"n_features_to_select": 5}):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # only two features gain anything
