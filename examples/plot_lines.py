@@ -31,7 +31,7 @@ error = np.sqrt(np.mean((chosen.predict(new) - answers) ** 2))
 print(f"two features, chosen by held-out rows: made of {chosen.base_}, error {error:.2f}")
 
 # %%
-# What each model has made of the two features: the prediction along one of them, less its mean, with the others at zero.
+# What each model has made of the two features: the prediction along one of them, less its mean; the others are zero.
 
 grid = np.linspace(-2, 2, 400)
 figure, panels = plt.subplots(2, 3, figsize=(10, 5.4), layout="constrained", sharex=True, sharey="row")

@@ -199,11 +199,8 @@ class Ridge {
   std::vector<std::vector<double>> matrices_;  // of curvatures, by output
   std::vector<double> gains_;
   Losses losses_{};
-<<<<<<< HEAD
   double constant_loss_ = 0.0;
-=======
   bool shared_ = false;  // the same number added to all outputs changes no loss
->>>>>>> lines-oracle
 };
 
 }  // namespace
