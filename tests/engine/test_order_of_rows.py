@@ -32,8 +32,8 @@ MODELS = {
 def test_losses_do_not_depend_on_the_order_of_rows(name, weighted, base):
     rng = np.random.default_rng(1)
     X, y = made(rng)
-    model, target = MODELS[name]
-    model.set_params(mu=1e-3, max_iter=25, base=base)
+    target = MODELS[name][1]
+    model = clone(MODELS[name][0]).set_params(mu=1e-3, max_iter=25, base=base)
     weights = rng.random(len(y)) + 0.5 if weighted else None
     held = slice(0, 500)
 
