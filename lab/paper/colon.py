@@ -166,9 +166,9 @@ def section(results: Sequence[Result]) -> Section:
         f"{test} rows, so one of them is {100 / test:.1f} % of a split. The paper's nine clusters (Ma, Song and Huang "
         "2007) can't be had: ours are 9-means of the genes, and the colours of the map are ours as well. A bag is paid "
         "for once, price 1. Lines or trees: `GBFSClassifier(n_features_to_select=k)` with these bags, k = "
-        f"{', '.join(map(str, NUMBERS[:-1]))} or {NUMBERS[-1]} of them. Settings of all methods by 5 random splits of the training rows, of equal ones the one "
-        f"with the larger mu, or with fewer features or bags; forest of {FOREST} trees. {solvers(results)} An error counts as "
-        f"no higher within {100 * MARGIN:g} %.",
+        f"{', '.join(map(str, NUMBERS[:-1]))} or {NUMBERS[-1]} of them. Settings of all methods by 5 random splits of "
+        "the training rows, of equal ones the one with the larger mu, or with fewer features or bags; forest of "
+        f"{FOREST} trees. {solvers(results)} An error counts as no higher within {100 * MARGIN:g} %.",
         claims,
         ["paper_colon.png"],
         more,
