@@ -103,7 +103,8 @@ def best(rows: Rows, X_test: np.ndarray, y_test: np.ndarray, quick: bool) -> lis
     """Buy, sell back, refit."""
     X, y, weights = rows
     train, valid = train_test_split(np.arange(len(y)), test_size=0.2, stratify=y, random_state=0)
-    model = GBFSClassifier(max_depth=DEPTH, max_iter=50 if quick else TREES, early_stopping=True, n_jobs=1)
+    trees = 50 if quick else TREES
+    model = GBFSClassifier(max_depth=DEPTH, max_iter=trees, base="trees", early_stopping=True, n_jobs=1)
     aside = {"X_val": X[valid], "y_val": y[valid], "sample_weight_val": weights[valid]}
     models = by_number(X[train], y[train], KS, model, sample_weight=weights[train], **aside)
     return [point(wrong(m.predict(X_test), y_test), m.selected_features_, k=k) for k, m in zip(KS, models)]

@@ -39,7 +39,8 @@ def run(cell: Cell, order: RunOptions) -> Result:
     if cell.method == "paper":
         model = paper_model(MU, 4, TREES).fit(X, y)
     else:
-        model = GBFSClassifier(n_features_to_select=2, max_iter=TREES, min_samples_leaf=5, n_jobs=1).fit(X, y)
+        settings: dict[str, Any] = {"base": "trees", "max_iter": TREES, "min_samples_leaf": 5, "n_jobs": 1}
+        model = GBFSClassifier(n_features_to_select=2, **settings).fit(X, y)
     return judged(model.selected_features_, model.predict(X_test), y_test)
 
 

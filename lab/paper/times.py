@@ -43,7 +43,7 @@ def run(cell: Cell, order: RunOptions) -> Result:
     if cell.method == "paper":
         paper_model(n * 0.002, 4, TREES, budget=K).fit(X, y)
     elif cell.method == "best":
-        GBFSClassifier(n_features_to_select=K, max_iter=TREES, min_samples_leaf=5, n_jobs=1).fit(X, y)
+        GBFSClassifier(n_features_to_select=K, base="trees", max_iter=TREES, min_samples_leaf=5, n_jobs=1).fit(X, y)
     else:
         rivals()[cell.method].fit(X, y).predict(X[:1], K)
     return {"seconds": round(time.perf_counter() - begin, 3)}

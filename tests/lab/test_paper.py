@@ -143,6 +143,15 @@ def test_features_are_judged_in_an_svm_besides():
     assert "| **10.00** |" in table(also, [2], titles=IN_SVM)[2]
 
 
+def test_no_form_of_ours_is_a_rival_of_another():
+    from lab.paper.colon import METHODS, judged
+
+    error = dict.fromkeys(METHODS, 0.2) | {"lines": 0.1}
+    bags = dict.fromkeys(METHODS, 3.0) | {"lines": 1.0}
+    assert [c.holds for c in judged("paper", error, bags)] == [False, True]
+    assert [c.holds for c in judged("lines", error, bags)] == [True, True]
+
+
 def test_forms_are_compared_at_their_own_sizes():
     rival = result("l1", 0, (1, 0.4), (4, 0.2))  # 0.3 at 2, by the logarithm
     for error, holds in ((0.3, True), (0.305, True), (0.32, False)):
@@ -178,8 +187,10 @@ def test_sections_say_what_does_not_hold():
 
 def test_comparisons_are_counted_by_form():
     claims = [Claim("so", "", None), Claim("so", "", True), Claim("so", "", False), Claim("newton", "", True)]
+    claims += [Claim("ours: lines or trees", "", holds) for holds in (True, False, False)]
     said = tally([Section("One", "", claims), Section("Two", "", [Claim("a shape", "", True, counts=False)])])
-    assert "1 of 2 hold for GBFS as in the paper, and 1 of 1 for newton" in said
+    assert "1 of 2 hold for GBFS as in the paper, 1 of 1 for newton" in said
+    assert "and 1 of 3 for lines or trees" in said
 
 
 def answer(*words):
@@ -224,7 +235,7 @@ def test_without_data_one_sentence_says_so(tmp_path):
     assert ended.returncode == 1
     assert "Traceback" not in ended.stderr
     assert ended.stderr.count("failed: wide") == 1
-    assert "and 2 more" in ended.stderr
+    assert "and 3 more" in ended.stderr
     assert "results are in" not in ended.stdout
 
 
