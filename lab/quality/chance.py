@@ -5,6 +5,8 @@ python -m lab.quality.chance
 
 from __future__ import annotations
 
+import argparse
+
 import numpy as np
 
 ROWS, DRAWS = 80, 2000
@@ -23,6 +25,7 @@ def gains(rng: np.random.Generator, leaf: int) -> tuple[float, float]:
 
 def main() -> None:
     """Print how much more a split gains on average."""
+    argparse.ArgumentParser("python -m lab.quality.chance", description=__doc__.splitlines()[0]).parse_args()
     for leaf in (20, 5):
         rng = np.random.default_rng(0)
         line, split = np.mean([gains(rng, leaf) for _ in range(DRAWS)], axis=0)

@@ -156,27 +156,43 @@ def test_how_many_rows_choose():
 
 
 @pytest.mark.slow
-def test_other_depths_are_tried_with_more_columns_than_rows(tmp_path, monkeypatch, capsys):
+def test_lines_are_tried_with_more_columns_than_rows(tmp_path, monkeypatch, capsys):
     from frugalboost.recipe import choosing
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(choosing, "DEPTHS_TRIED", (3,))
+    monkeypatch.setattr(choosing, "WIDE", {"bases": ("lines", "trees"), "max_depths": (3,)})
     X = np.random.default_rng(0).normal(size=(60, 80))
     frame = pd.DataFrame(X, columns=[f"g{i}" for i in range(80)]).assign(ill=X[:, 0] > 0)
     frame.to_csv("wide.csv", index=False)
 
-    def depth(*more):
-        quick = ("--trees", "10", "--points", "3", "--splits", "2", "--rule", "min", "--json")
+    def tried(*more):
+        quick = ("--trees", "10", "--points", "3", "--splits", "2", "--rule", "min", "--json", "--no-sell")
         assert main(["select", "wide.csv", "-t", "ill", *quick, *more]) == 0
         capsys.readouterr()
-        return frugalboost.load("wide_selected/model.frugal").max_depth
+        model = frugalboost.load("wide_selected/model.frugal")
+        return model.max_depth, model.base
 
-    assert depth() == 3
-    assert depth("--k", "3") == 3
-    assert depth("--depth", "2") == 2
+    assert tried() in [(3, "lines"), (3, "trees")]
+    assert tried("--depth", "2") == (2, "auto")
     frame[[f"g{i}" for i in range(40)] + ["ill"]].to_csv("wide.csv", index=False)
-    assert depth() == 4
-    assert depth("--sample", "30") == 4  # the whole table has more rows than columns
+    assert tried() == (4, "auto")
+    assert tried("--sample", "30") == (4, "auto")  # the whole table has more rows than columns
+
+
+@pytest.mark.slow
+def test_at_most_k(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    X = np.random.default_rng(0).normal(size=(60, 80))
+    frame = pd.DataFrame(X, columns=[f"g{i}" for i in range(80)]).assign(ill=X[:, 0] + X[:, 1] > 0)
+    frame.to_csv("wide.csv", index=False)
+    quick = ("--trees", "30", "--points", "3", "--splits", "2")
+    assert main(["select", "wide.csv", "-t", "ill", "--k", "30", "--fewer", *quick]) == 0
+    said = capsys.readouterr().out
+    assert "At most 30 features were asked for" in said
+    assert {"g0", "g1"} <= set(frugalboost.load("wide_selected/model.frugal").get_feature_names_out())
+    assert frugalboost.load("wide_selected/model.frugal").n_features_selected_ < 30
+    assert main(["select", "wide.csv", "-t", "ill", "--fewer", *quick]) == 2
+    assert "--fewer needs --k" in capsys.readouterr().err
 
 
 @pytest.mark.slow

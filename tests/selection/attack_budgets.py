@@ -279,11 +279,11 @@ def check_paid(case, model):
 
 
 def check_selected(case, model):
-    """What is selected is what the trees use, and what transform returns."""
+    """What is selected is what trees and lines use, and what transform returns."""
     trees, best = getattr(model, "estimator_", model)._model.ensemble, model.best_iteration_
     chosen = model.selected_features_
-    used = trees.feature[: trees.tree_begin[best * trees.n_outputs]]
-    require(set(used[used >= 0].tolist()) == set(chosen.tolist()), "what is selected is not what trees use")
+    used = trees.used_feature[: trees.tree_begin[best * trees.n_outputs]]
+    require(set(used[used >= 0].tolist()) == set(chosen.tolist()), "what is selected is not what is used")
     require(model.n_features_selected_ == len(chosen) == model.support_.sum(), "the number is not that of support_")
     require(np.flatnonzero(model.support_).tolist() == sorted(chosen.tolist()), "support_ is another selection")
     if len(chosen):

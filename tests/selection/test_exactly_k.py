@@ -219,6 +219,11 @@ def test_categories_have_no_lines():
     score += 5 * (X[:, 5] == 1)
     model = GBFSRegressor(n_features_to_select=3, base="lines", categorical_features=[5], **QUICK).fit(X, score)
     assert 5 not in model.selected_features_
+    y = np.random.default_rng(1).normal(size=400) + 5 * (np.arange(400) % 3 == 1)
+    table = np.column_stack([np.arange(400) % 3, np.random.default_rng(2).normal(size=(400, 3))])
+    mixed = GBFSRegressor(n_features_to_select=2, categorical_features=[0], **QUICK).fit(table, y)
+    assert 0 in mixed.selected_features_  # which a ridge could not use
+    assert 0 not in mixed._model.ensemble.scales.feature
 
 
 # ------------------------------------------------------------------------------------------ same bytes, files, CV

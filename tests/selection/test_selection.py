@@ -139,7 +139,7 @@ def test_exactly_so_many(k):
     X, y = load_breast_cancer(return_X_y=True)
     model = GBFSClassifier(n_features_to_select=k, **QUICK).fit(X, y)
     assert model.n_features_selected_ == k == model.support_.sum() == model.transform(X).shape[1]
-    assert set(model._model.ensemble.feature) - {-1} == set(model.selected_features_)
+    assert set(model._model.ensemble.used_feature) - {-1} == set(model.selected_features_)
     assert model.total_cost_ == k
     assert model.selling_["n_features"] == sorted(model.selling_["n_features"], reverse=True)
 

@@ -130,7 +130,9 @@ class BaseComparison:
             kind: boost(replace(inner, params=replace(inner.params, base=kind)), None, observer, threads)
             for kind in kinds
         }
-        ridges = fit_ridges(inner, np.arange(len(columns)), L2S, threads) if has_ridge(inner) else []
+        ridges = []
+        if has_ridge(inner) and not set(columns.tolist()) & set(self._task.levels):  # categories have no lines
+            ridges = fit_ridges(inner, np.arange(len(columns)), L2S, threads)
         return FoldModels(inner, models, ridges)
 
     def _decided(self, tried: Sequence[FoldModels]) -> tuple[LastFit, Floats]:
