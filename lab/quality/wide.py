@@ -7,7 +7,7 @@
 
 Every method fits on 80 % of the rows and is judged on the others, one thread. Runs that have a result are left out.
 Results go to lab/results/quality/wide.json after each run, so that several processes can add to it, and those of the
-final splits to wide.md. Tables are read from the folder that FRUGALBOOST_DATA names. Needs the extra "lab".
+final splits to few_rows.md. Tables are read from the folder that FRUGALBOOST_DATA names. Needs the extra "lab".
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from lab.rivals import (
     SVMElimination,
 )
 
-JSON, PAGE = QUALITY / "wide.json", QUALITY / "wide.md"
+JSON, PAGE = QUALITY / "wide.json", QUALITY / "few_rows.md"
 FAMILIES = {"tuning": range(20), "final": FINAL}
 
 # name in results: the table's own

@@ -481,7 +481,7 @@ class GBFSRegressorCV(RegressorMixin, GBFSCVBase):  # type: ignore[misc]
     >>> quick = GBFSRegressor(max_iter=50)
     >>> search = GBFSRegressorCV(quick, n_features_to_select=[1, 2, 3, 5], rule="1se", random_state=0)
     >>> search.fit(X, y).get_feature_names_out()
-    array(['bmi', 's5'], dtype=object)
+    array(['sex', 'bmi', 'bp', 's3', 's5'], dtype=object)
     """
 
     _kind = GBFSRegressor

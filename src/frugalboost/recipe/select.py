@@ -180,7 +180,7 @@ def select(
     >>> table = load_breast_cancer(as_frame=True).frame
     >>> found = frugalboost.select(table, "target", k=2, trees=20, points=5, splits=2)
     >>> found.features
-    ['worst area', 'worst concave points']
+    ['worst concave points', 'worst area']
     >>> found.predict(table)[:3]
     array([0, 0, 0])
 
