@@ -18,7 +18,7 @@ MODULES = [
     if not m.name.endswith(("__main__", "_core"))
 ]
 # Examples that fit many models, draw, or compile.
-SLOW = ("cross_validation", "recipe.selection", "notebook", "purchases", "report")
+SLOW = ("cross_validation", "recipe.select", "recipe.selection", "notebook", "purchases", "report", "stability")
 
 
 def of_module(name):

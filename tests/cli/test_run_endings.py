@@ -421,7 +421,10 @@ def test_an_interrupt_that_python_can_not_pass_on_still_stops(table):
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["select", "--k", "x"], ["selct"], []])
+MORE = [pytest.param(given, marks=pytest.mark.slow) for given in (["--help"], ["select", "--k", "x"], ["selct"], [])]
+
+
+@pytest.mark.parametrize("arguments", [["--version"], *MORE])
 def test_little_is_imported_for_little(arguments):
     code = (
         "import sys; from frugalboost.cli import main; main(sys.argv[1:]);"

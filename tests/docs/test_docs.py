@@ -29,6 +29,7 @@ SLOW = {
     "README.md",
     "docs/command_line.md",
     "docs/export.md",
+    "docs/guide/bags.md",
     "docs/guide/clusters.md",
     "docs/guide/large_data.md",
     "docs/guide/pick_k.md",

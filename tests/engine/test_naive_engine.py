@@ -17,7 +17,7 @@ from test_reference import fit_both, problems
 from frugalboost import GBFSClassifier, GBFSRegressor, engines
 from frugalboost.costs import Bags, Neighbours
 
-FEW = settings(max_examples=40)
+FEW = settings(max_examples=settings.default.max_examples // 5)
 
 
 def on_both(fit):

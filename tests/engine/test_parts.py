@@ -265,7 +265,7 @@ def test_rows_given_for_validation():
 
 
 @given(seed=st.integers(0, 2**32 - 1), parts=st.sampled_from(PARTS))
-@settings(max_examples=30)
+@settings(max_examples=settings.default.max_examples // 6)
 def test_random_tables(seed, parts):
     rng = np.random.default_rng(seed)
     X, y = made(rng, n=int(rng.integers(20, 120)))

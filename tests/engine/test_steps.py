@@ -128,7 +128,7 @@ def walk(rng, fast, plain, depth):
 
 @pytest.mark.parametrize("name", LOSSES)
 @given(seed=st.integers(0, 2**32 - 1), weighted=st.booleans(), listed=st.booleans())
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 8)
 def test_steps(name, seed, weighted, listed):
     rng = np.random.default_rng(seed)
     bins = sparse_bins if listed else dense_bins
@@ -196,7 +196,7 @@ def test_steps_of_lines(name, seed, weighted, listed):
 
 
 @given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 8)
 def test_bounds_of_listed_rows_and_moves(seed):
     """What proofs are made of: sums over listed rows, and at least how far gradients have moved."""
     rng = np.random.default_rng(seed)

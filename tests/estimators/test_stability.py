@@ -46,6 +46,7 @@ def test_the_bound():
     assert fixed.error_bound_ == pytest.approx(4 / (0.5 * 30))
 
 
+@pytest.mark.slow
 def test_false_selections_stay_below_the_bound():
     """Only noise: the mean number selected, over many tables, must not exceed the bound."""
     selected, bounds = [], []
@@ -58,6 +59,7 @@ def test_false_selections_stay_below_the_bound():
     assert np.mean(selected) <= np.mean(bounds)
 
 
+@pytest.mark.slow
 def test_bags():
     bags = Bags([j // 3 for j in range(30)])
     found = StabilitySelection(clone(QUICK).set_params(costs=bags), n_subsamples=20, random_state=0).fit(X, Y)
@@ -132,6 +134,7 @@ def test_bad_settings_are_refused(settings):
         StabilitySelection(QUICK, **settings).fit(X, Y)
 
 
+@pytest.mark.slow
 def test_no_more_is_bought_than_was_asked_for():
     rng = np.random.default_rng(0)
     base = rng.normal(size=(200, 6))

@@ -167,6 +167,7 @@ def test_search_by_the_best_score_has_one_mark_and_no_band():
     assert loss.lines[0].error is None
 
 
+@pytest.mark.slow
 def test_a_line_for_each_depth_and_number_of_iterations():
     search = searched(max_depths=[1, None], max_iters=[5, 10])
     display = SelectionPathDisplay.from_estimator(search)
@@ -477,6 +478,7 @@ def test_more_stable_names_than_there_is_room_for():
     assert_apart(display.ax_.texts)
 
 
+@pytest.mark.slow
 def test_stability_of_bags():
     stable = stability_of(costs=Bags(GROUPS), n_features=2)
     display = StabilityPathDisplay.from_estimator(stable, bags=True)
@@ -486,6 +488,7 @@ def test_stability_of_bags():
     assert len(StabilityPathDisplay.from_estimator(stable).features) == 10
 
 
+@pytest.mark.slow
 @nothing_bought
 def test_odd_stability_paths():
     StabilityPathDisplay.from_estimator(stability_of(mus=[0.1, 0.0])).figure_.canvas.draw()
@@ -554,6 +557,7 @@ def test_axes_that_are_given():
     figure.canvas.draw()
 
 
+@pytest.mark.slow
 def test_a_model_from_a_file(tmp_path):
     for settings in ({}, {"n_features_to_select": 3}):
         model = fitted(costs=Bags(GROUPS), **settings)

@@ -163,6 +163,7 @@ def test_bags_prices_and_groups_are_told():
         assert f'id="chart-{name}"' in page
 
 
+@pytest.mark.slow
 def test_categories_and_sparse_tables():
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"c": pd.Categorical(rng.choice(list("abcd"), 200)), "x": rng.normal(size=200)})

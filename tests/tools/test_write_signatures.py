@@ -35,6 +35,7 @@ def test_our_signatures_follow_the_table():
     assert write("--check") == (0, "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "before", "after"),
     [

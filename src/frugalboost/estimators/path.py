@@ -368,6 +368,7 @@ def gbfs_path(
     template = make_template(estimator, y, params)
     if mus is not None and n_features_to_select is not None:
         raise ValueError("mus and n_features_to_select can't be used together: give one of them.")
+    scorer = Scorer(check_scoring(template, scoring=scoring))  # a wrong name is told before anything is fitted
     train, validation = template._checked(X, y, sample_weight, X_val, y_val, sample_weight_val)
     fitter = path_fitter(template, train, validation, n_jobs)
     parameter = "mu" if n_features_to_select is None else "n_features_to_select"
@@ -383,7 +384,8 @@ def gbfs_path(
     weighted_validation = sample_weight_val is not None or (
         validation is not None and y_val is None and validation.weights is not None
     )
-    return _scored(path, template, fitter.task, scoring, weighted, weighted_validation)
+    name = score_name(template, scoring)
+    return _scored(replace(path, scoring=name), template, fitter.task, scorer, weighted, weighted_validation)
 
 
 def _path_of(
@@ -405,10 +407,9 @@ def _path_of(
 
 
 def _scored(
-    path: SelectionPath, template: GBFSBase, task: FitTask, scoring: Any, weighted: bool, weighted_validation: bool
+    path: SelectionPath, template: GBFSBase, task: FitTask, scorer: Scorer, weighted: bool, weighted_validation: bool
 ) -> SelectionPath:
     """The same path with scores on the training and on the validation rows."""
-    scorer = Scorer(check_scoring(template, scoring=scoring))
     # Class weights are used in the fit, not in the score.
     weighted = weighted and getattr(template, "class_weight", None) is None
     on_train = [scorer.on_checked(model, task.train, weighted) for model in path.estimators]
@@ -416,5 +417,4 @@ def _scored(
     if task.validation is not None:
         by_weight = weighted or weighted_validation
         on_validation = np.array([scorer.on_checked(m, task.validation, by_weight) for m in path.estimators])
-    name = score_name(template, scoring)
-    return replace(path, train_score=np.array(on_train), validation_score=on_validation, scoring=name)
+    return replace(path, train_score=np.array(on_train), validation_score=on_validation)

@@ -242,8 +242,8 @@ def selling(search: GBFSCVBase, rows: Sample, k: int, fewer: bool = False) -> GB
     """A cross-validated search for k features (bags), with the number and depth of trees that did best on the path."""
     best = search.cv_results_["params"][int(np.nanargmax(search.cv_results_["mean_test_score"]))]
     trees = {"estimator__max_iter": best["max_iter"], "estimator__max_depth": best["max_depth"]}
-    if best.get("base") == "lines":  # cross-validation has cut their iterations, and chose no depth
-        trees = {}
+    if best.get("base") == "lines":  # cross-validation has decided against trees
+        trees = {"estimator__base": "lines"}
     once = {"mus": None, "max_iters": None, "max_depths": None, "bases": None}
     return refitted(search, rows, n_features_to_select=k, estimator__fewer=fewer, **once, **trees)
 

@@ -76,7 +76,7 @@ def fit_on(
     """
     if not len(columns):
         return _constant(task, bought, observer, threads)
-    model = _fit_free(task, np.sort(columns), observer, threads, last)
+    model = _fit_free(task, columns, observer, threads, last)
     purchases = _affordable_purchases(model, columns, task)
     if purchases is None:  # the columns that the free model uses exceed the budget
         bound = boost(_restricted_to(task, columns), None, observer, threads)
@@ -95,10 +95,11 @@ def fit_on(
 
 def _fit_free(task: FitTask, columns: Columns, observer: Observer | None, threads: int, last: LastFit) -> Model:
     """A model on some columns, all free, with the column numbers of the whole table."""
+    order, columns = columns, np.sort(columns)
     narrow = narrowed(task, columns, threads)
     models = []
-    if last.kind in ("lines", "mean"):
-        models.append(ridge_model(narrow, np.arange(len(columns)), last.l2, threads))
+    if last.kind in ("lines", "mean"):  # lines in the order of purchase
+        models.append(ridge_model(narrow, np.searchsorted(columns, order), last.l2, threads))
     if last.kind != "lines":
         base = {"mean": last.trees, "lines by boosting": "lines"}.get(last.kind, last.kind)
         most = narrow.params.max_iter

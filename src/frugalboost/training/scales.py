@@ -65,19 +65,18 @@ class Scales:
 
     @staticmethod
     def joined(parts: Sequence[Scales]) -> tuple[Scales, list[NDArray[np.int32]]]:
-        """All scales of several models, equal ones once; and for each model the new numbers of its scales."""
-        known: dict[tuple[int, bytes, bytes], int] = {}
-        cuts: list[Floats] = []
-        scores: list[Floats] = []
-        numbers = []
+        """All scales of several models, equal ones once; and for each model the new numbers of its scales.
+
+        They are in the order of their features, so that a continued fit is one long fit, byte for byte.
+        """
+        known: dict[tuple[int, bytes, bytes], tuple[Floats, Floats]] = {}
+        keys = []
         for part in parts:
-            own = []
-            for s in range(len(part)):
-                key = (int(part.feature[s]), part.cuts_of(s).tobytes(), part.scores_of(s).tobytes())
-                if key not in known:
-                    known[key] = len(known)
-                    cuts.append(part.cuts_of(s))
-                    scores.append(part.scores_of(s))
-                own.append(known[key])
-            numbers.append(np.array(own, dtype=np.int32))
-        return Scales._of_lists([key[0] for key in known], cuts, scores), numbers
+            own = [(int(f), part.cuts_of(s).tobytes(), part.scores_of(s).tobytes()) for s, f in enumerate(part.feature)]
+            for s, key in enumerate(own):
+                known.setdefault(key, (part.cuts_of(s), part.scores_of(s)))
+            keys.append(own)
+        order = sorted(known, key=lambda key: key[0])
+        number = {key: i for i, key in enumerate(order)}
+        scales = Scales._of_lists([k[0] for k in order], [known[k][0] for k in order], [known[k][1] for k in order])
+        return scales, [np.array([number[key] for key in own], dtype=np.int32) for own in keys]
