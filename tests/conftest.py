@@ -36,6 +36,14 @@ def _chosen_engine(request):
         yield
 
 
+@pytest.fixture(autouse=True)
+def _figures_are_closed():
+    """Matplotlib warns of more than 20 open ones, and tests of several files share a process."""
+    yield
+    if (pyplot := sys.modules.get("matplotlib.pyplot")) is not None:
+        pyplot.close("all")
+
+
 def pytest_configure(config):
     """Workers share the cores; each would take all of them. They inherit what the first process says here.
 
