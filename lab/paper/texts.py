@@ -38,7 +38,8 @@ form in Figure 5, from no to yes (30.3 % with 1.4 features against 28.2 % of mRM
 
 Lines or trees is no blind test either. It was made because trees lose on these tables, and its defaults were chosen by
 test errors on splits of these and other tables with the seeds 0 to 19, among them the splits used here. No setting was
-changed for this page. [Few rows](../lab/results/quality/few_rows.md) has splits that nothing was chosen on: there singh has about twice the error at k = 2, and the best rival a lower one at every k.
+changed for this page. [Few rows](../lab/results/quality/few_rows.md) has splits that nothing was chosen on:
+there singh has about twice the error at k = 2, and the best rival a lower one at every k.
 
 Where the paper is silent on the two classes: uspst is digits 0-4 against 5-9, isolet is letters A-M against N-Z. Both
 groupings are ours.
