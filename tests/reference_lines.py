@@ -14,6 +14,7 @@ from reference_numbers import LEAF_BITS, integers, log, weighted_quantile
 
 SCORE_BITS = 10
 MOST_SCORE = 32767
+MOST_DEVIATIONS = 2.5  # of values; those farther out count as this far
 LEAST_DETERMINANT = 1e-12  # where rows with curvature have almost one score, no slope can be told
 
 # Wichura's AS 241 (PPND16): numerator and denominator near the middle, in the arms and in the far arms, from the
@@ -78,15 +79,27 @@ def places_by_values(cuts):
     return [middles[0] - widths[0], *middles, middles[-1] + widths[-1]]
 
 
-def standardised(places, weights):
-    """Places with mean 0 and variance 1 over the rows, in whole steps; zeros where there is no variance."""
+def centred(places, weights):
+    """Places less their mean over the rows, and their standard deviation."""
     total, mean, variance = float(sum(weights)), 0.0, 0.0
     for w, v in zip(weights, places):
         mean += float(w) / total * v
     away = [v - mean for v in places]
     for w, v in zip(weights, away):
         variance += float(w) / total * (v * v)
-    step = 2.0**SCORE_BITS / sqrt(variance) if variance != 0 else inf
+    return away, sqrt(variance)
+
+
+def cut_far_out(places, weights):
+    """Places beyond 2.5 standard deviations from the mean count as 2.5."""
+    away, deviation = centred(places, weights)
+    return [min(max(v, -MOST_DEVIATIONS * deviation), MOST_DEVIATIONS * deviation) for v in away]
+
+
+def standardised(places, weights):
+    """Places with mean 0 and variance 1 over the rows, in whole steps; zeros where there is no variance."""
+    away, deviation = centred(places, weights)
+    step = 2.0**SCORE_BITS / deviation if deviation != 0 else inf
     if not isfinite(step):
         return [0] * len(places)
     return [round(min(max(v * step, -float(MOST_SCORE)), float(MOST_SCORE))) for v in away]
@@ -96,7 +109,8 @@ def bin_scores(cuts, weights, scale):
     """The scores of a column's bins, from the weight of each."""
     if sum(w > 0 for w in weights) < 2:
         return [0] * len(weights)
-    return standardised(places_by_ranks(weights) if scale == "ranks" else places_by_values(cuts), weights)
+    places = places_by_ranks(weights) if scale == "ranks" else cut_far_out(places_by_values(cuts), weights)
+    return standardised(places, weights)
 
 
 def bin_of(value, cuts):

@@ -71,14 +71,25 @@ std::vector<double> by_values(std::span<const double> cuts) {
   return out;
 }
 
-// Standardised, and rounded to whole steps.
-void standardise(std::span<const std::int64_t> weight, std::vector<double>& values, std::span<std::int16_t> out) {
+// Subtract the mean over the rows; the standard deviation.
+double centre(std::span<const std::int64_t> weight, std::vector<double>& values) {
   double total = 0.0, mean = 0.0, squares = 0.0;
   for (size_t b = 0; b < weight.size(); ++b) total += real(weight[b]);
   for (size_t b = 0; b < weight.size(); ++b) mean += real(weight[b]) / total * values[b];
   for (double& v : values) v -= mean;
   for (size_t b = 0; b < weight.size(); ++b) squares += real(weight[b]) / total * (values[b] * values[b]);
-  const double step = real(1 << kScoreBits) / std::sqrt(squares);
+  return std::sqrt(squares);
+}
+
+// Values far out count as far as kMostDeviations from the mean: a single one would else pull a line towards it.
+void cut_far_out(std::span<const std::int64_t> weight, std::vector<double>& values) {
+  const double most = kMostDeviations * centre(weight, values);
+  for (double& v : values) v = std::clamp(v, -most, most);
+}
+
+// Standardised, and rounded to whole steps.
+void standardise(std::span<const std::int64_t> weight, std::vector<double>& values, std::span<std::int16_t> out) {
+  const double step = real(1 << kScoreBits) / centre(weight, values);
   if (!std::isfinite(step)) return;
   for (size_t b = 0; b < weight.size(); ++b) {
     const double score = std::clamp(values[b] * step, -real(kMostScore), real(kMostScore));
@@ -103,6 +114,7 @@ std::vector<std::int16_t> bin_scores(const BinnedMatrix& X, const Weights& weigh
     const auto filled = own.size() - index(std::count(own.begin(), own.end(), 0));
     if (X.categorical(c) || filled < 2) return;
     auto values = scale == LineScale::ranks ? by_ranks(own) : by_values(thresholds.of(c));
+    if (scale == LineScale::values) cut_far_out(own, values);
     standardise(own, values, std::span(scores).subspan(begin_of(c), own.size()));
   });
   return scores;

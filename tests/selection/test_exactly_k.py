@@ -174,6 +174,34 @@ def test_a_budget_binds_lines_too():
     assert model.total_cost_ <= 50.0
 
 
+@pytest.mark.parametrize("base", ["lines", "auto"])
+def test_a_feature_must_be_worth_its_price_to_lines(base):
+    """Of two columns that say nearly the same, the cheap one is bought, however dear the whole table is."""
+    X, score = wide(n=200, informative=3, noise=0.3)
+    rng = np.random.default_rng(1)
+    X[:, 10:13] = X[:, :3] + 0.3 * rng.normal(size=(len(X), 3))  # nearly copies
+    prices = np.ones(X.shape[1])
+    prices[:3] = 20.0
+    dear = GBFSClassifier(n_features_to_select=3, base=base, **QUICK).fit(X, score > 0)
+    assert set(dear.selected_features_) & {0, 1, 2}
+    for unit in (1.0, 1000.0, 1e-3):  # prices in cents, or in thousands
+        model = GBFSClassifier(n_features_to_select=3, base=base, costs=Prices(unit * prices), **QUICK)
+        model.fit(X, score > 0)
+        assert set(model.selected_features_) == {10, 11, 12}
+        assert model.total_cost_ == pytest.approx(3 * unit)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10_000), st.sampled_from([2.0**-20, 8.0, 2.0**20]), st.sampled_from(["auto", "lines", "trees"]))
+def test_the_unit_of_prices_does_not_matter(seed, unit, base):
+    X, score = wide(n=50, d=70, seed=seed)
+    prices = np.random.default_rng(seed).choice([1.0, 2.0, 5.0], X.shape[1])
+    how = {"n_features_to_select": 3, "base": base, "max_iter": 10, "min_samples_leaf": 5}
+    one = GBFSClassifier(costs=Prices(prices), **how).fit(X, score > 0)
+    other = GBFSClassifier(costs=Prices(unit * prices), mu=one.mu / unit, **how).fit(X, score > 0)
+    assert bytes_of(one) == bytes_of(other)
+
+
 def test_lines_at_a_mu_pay_like_trees():
     X, score = wide(60, 90)
     free = GBFSRegressor(base="lines", mu=0.0, budget=5, **QUICK).fit(X, score)
@@ -318,3 +346,28 @@ def test_held_out_losses_choose_one_setting_for_all_folds():
 def test_numbers_to_try_go_up_to_the_one_allowed():
     assert exactly_k.sizes_up_to(1) == [1]
     assert exactly_k.sizes_up_to(20) == [1, 2, 3, 4, 6, 8, 11, 16, 20]
+
+
+# ------------------------------------------------------------------------------------------ refit at a mu
+
+
+def test_refit_auto_learns_what_to_fit():
+    """A straight answer is refitted by lines, a crooked one by trees."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 6))
+    how = {"mu": 0.02, "refit": "auto", "early_stopping": True, "random_state": 0}
+    straight = GBFSRegressor(**how).fit(X, X[:, 0] + X[:, 1] + 0.3 * rng.normal(size=300))
+    assert straight.refit_scores_["kept"] == "refit"
+    assert len(straight.lines_) == 2
+    crooked = GBFSRegressor(**how).fit(X, np.sign(X[:, 0]) * np.sign(X[:, 1]) + 0.1 * rng.normal(size=300))
+    assert crooked.base_ == "trees"
+    trees = GBFSRegressor(base="trees", **how).fit(X, X[:, 0] + X[:, 1] + 0.3 * rng.normal(size=300))
+    assert trees.base_ == "trees"
+
+
+@pytest.mark.parametrize("base", ["lines", "both"])
+def test_a_refit_keeps_its_base(base):
+    X, score = wide(n=120, d=8)
+    model = GBFSRegressor(mu=0.02, base=base, refit=True, **QUICK).fit(X, score)
+    assert model.base_ in ({"lines"} if base == "lines" else {"lines", "both"})
+    assert len(model.lines_)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, TypeVar
+from enum import StrEnum
+from functools import cache, partial
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,28 +32,64 @@ LEAST_GAIN = 1e-4  # of the impurity; a feature that gains less when it is bough
 MOST_ROWS_TO_COMPARE = 8_000
 ROWS_TO_JUDGE = 300  # folds are drawn again until about this many rows were held out, at most REPEATS times
 REPEATS = 4
+# By how many standard errors others must be better than lines, where rows are few.
+LAST_FIT_MARGIN, BUYER_MARGIN = 1.5, 3.0
+
+
+class Fitted(StrEnum):
+    """What is fitted on the chosen features."""
+
+    TREES = "trees"
+    BOTH = "both"
+    LINES = "lines"  # together, as a ridge
+    MEAN = "mean"  # of a ridge and trees
+    BOOSTED_LINES = "boosted lines"  # for losses that have no ridge
 
 
 @dataclass(frozen=True)
 class LastFit:
-    """What is fitted on the chosen features: "trees", "lines", "both" or the "mean" of lines and trees."""
+    """What is fitted on the chosen features, and how."""
 
-    kind: str
-    l2: float = 0.0  # of lines
+    kind: Fitted
+    l2: float = 0.0  # of a ridge
     iterations: int | None = None  # of trees in folds, at their best; None: unknown
-    trees: str = "trees"  # of which a mean is taken: "trees" or "both"
+    trees: Fitted = Fitted.TREES  # of which a mean is taken: trees, or both
+
+    @property
+    def has_ridge(self) -> bool:
+        """Whether it contains a ridge."""
+        return self.kind in (Fitted.LINES, Fitted.MEAN)
+
+    @property
+    def boosted(self) -> str | None:
+        """The parameter ``base`` of what is boosted; None: nothing is."""
+        if self.kind == Fitted.LINES:
+            return None
+        kind = self.trees if self.kind == Fitted.MEAN else self.kind
+        return "lines" if kind == Fitted.BOOSTED_LINES else kind.value
 
 
-TREES = LastFit("trees")
+TREES = LastFit(Fitted.TREES)
 
 
 @dataclass(frozen=True)
 class Buyer:
-    """What buys features: "lines", and then what is fitted on them; or "trees" of some depth."""
+    """What buys features: lines, and then what is fitted on them; or trees of some depth."""
 
-    kind: str
+    by_lines: bool
     depth: int | None = None  # of trees; None: the task's own
     last: LastFit | None = None  # None: decided later
+
+
+def outnumbered(task: FitTask) -> bool:
+    """Whether there are more columns than rows."""
+    rows, columns = task.binned.shape
+    return bool(columns > rows)
+
+
+def has_few_rows(task: FitTask) -> bool:
+    """Whether all of the buying can be repeated in folds, and must be: with few rows chance finds much."""
+    return outnumbered(task) and len(task.train) <= FEW_ROWS
 
 
 class HeldOut:
@@ -78,7 +115,7 @@ class BaseComparison:
     def __init__(self, task: FitTask, observer: Observer | None, threads: int) -> None:
         self._task, self._observer, self._threads = task, observer, threads
         rows = len(task.train)
-        self._few = rows <= min(FEW_ROWS, task.binned.shape[1])
+        self._few = has_few_rows(task)
         repeats = int(np.clip(-(-ROWS_TO_JUDGE // max(rows, 1)), 1, REPEATS))
         folds = partial(stratified_folds, task.train.y, task.outputs, FOLDS, most=MOST_ROWS_TO_COMPARE)
         self._folds = [fold for r in range(repeats) for fold in folds(task.params.seed + r)]
@@ -104,6 +141,17 @@ class BaseComparison:
 
     # ------------------------------------------------------------------------------------------ the last fit
 
+    def suited(self, columns: Columns) -> LastFit:
+        """What to fit on these columns: what ``base`` asks for; with "auto" what predicts held-out rows best."""
+        base = self._task.params.base
+        if not len(columns) or base in ("trees", "both"):
+            return LastFit(Fitted.BOTH if base == "both" else Fitted.TREES)
+        if base == "auto":
+            return self.last_fit(columns)[0]
+        if not has_ridge(self._task):
+            return LastFit(Fitted.BOOSTED_LINES)
+        return LastFit(Fitted.LINES, self.penalty(columns))
+
     def last_fit(self, columns: Columns) -> tuple[LastFit, float]:
         """What to fit on these columns, and its held-out loss."""
         last, losses = self._decided(self._in_folds(partial(self._last_fits, np.sort(columns))))
@@ -112,7 +160,7 @@ class BaseComparison:
     def penalty(self, columns: Columns) -> float:
         """The penalty of lines on these columns."""
         tried = self._in_folds(partial(self._last_fits, np.sort(columns), kinds=()))
-        return float(L2S[HeldOut([t.curves["lines"] for t in tried]).best])
+        return float(L2S[HeldOut([t.curves[Fitted.LINES] for t in tried]).best])
 
     def _last_fits(
         self,
@@ -121,13 +169,13 @@ class BaseComparison:
         held: Columns,
         check: Check | None,
         threads: int,
-        kinds: Sequence[str] = ("trees", "both"),
+        kinds: Sequence[Fitted] = (Fitted.TREES, Fitted.BOTH),
     ) -> FoldModels:
         """Models on some columns, in one fold."""
         inner = self._inner(train, held, threads, columns)
         observer = call_both(self._observer, check)
         models = {
-            kind: boost(replace(inner, params=replace(inner.params, base=kind)), None, observer, threads)
+            kind: boost(replace(inner, params=replace(inner.params, base=kind.value)), None, observer, threads)
             for kind in kinds
         }
         ridges = []
@@ -139,17 +187,20 @@ class BaseComparison:
         """The best of the models that were fitted in all folds, and its held-out losses."""
         kinds = {kind: HeldOut([t.curves[kind] for t in tried]) for kind in tried[0].curves}
         losses = {kind: found.losses for kind, found in kinds.items()}
-        trees = min((kind for kind in ("both", "trees") if kind in kinds), key=lambda k: kinds[k].loss, default="")
+        boosted = [kind for kind in (Fitted.BOTH, Fitted.TREES) if kind in kinds]
+        trees = min(boosted, key=lambda k: kinds[k].loss, default=None)
         l2 = 0.0
-        if "lines" in kinds:
-            l2 = float(L2S[kinds["lines"].best])
-        if "lines" in kinds and trees:
-            means = [t.mean_loss(self._task, trees, kinds[trees].best, kinds["lines"].best) for t in tried]
-            losses["mean"] = np.array(means)
-        best = self._first_unless_beaten(losses, [k for k in ("lines", "mean", "both", "trees") if k in losses], 1.5)
-        if best == "lines":
-            return LastFit("lines", l2), losses[best]
-        return LastFit(best, l2, kinds[trees if best == "mean" else best].best, trees), losses[best]
+        if Fitted.LINES in kinds:
+            l2 = float(L2S[kinds[Fitted.LINES].best])
+        if Fitted.LINES in kinds and trees is not None:
+            at, penalty = kinds[trees].best, kinds[Fitted.LINES].best
+            losses[Fitted.MEAN] = np.array([t.mean_loss(self._task, trees, at, penalty) for t in tried])
+        order = [k for k in (Fitted.LINES, Fitted.MEAN, Fitted.BOTH, Fitted.TREES) if k in losses]
+        best = self._first_unless_beaten(losses, order, LAST_FIT_MARGIN)
+        if best == Fitted.LINES or trees is None:
+            return LastFit(Fitted.LINES, l2), losses[best]
+        iterations = kinds[trees if best == Fitted.MEAN else best].best
+        return LastFit(best, l2, iterations, trees), losses[best]
 
     def _first_unless_beaten(self, losses: dict[T, Floats], order: Sequence[T], margin: float) -> T:
         """The lowest mean loss; with few rows a later one must be lower by some standard errors, fold by fold."""
@@ -173,10 +224,10 @@ class BaseComparison:
         out = {}
         for i, number in enumerate(numbers):
             last, losses = self._decided([fold[i][0] for fold in tried])
-            found = {Buyer("lines", last=last): losses}
+            found = {Buyer(by_lines=True, last=last): losses}
             for j, depth in enumerate(depths):
-                found[Buyer("trees", depth)] = HeldOut([fold[i][1][j] for fold in tried]).losses
-            best = self._first_unless_beaten(found, list(found), 3.0)
+                found[Buyer(by_lines=False, depth=depth)] = HeldOut([fold[i][1][j] for fold in tried]).losses
+            best = self._first_unless_beaten(found, list(found), BUYER_MARGIN)
             self._gains[number] = np.array([fold[i][0].constant_loss for fold in tried]) - found[best]
             out[number] = (best, float(found[best].mean()))
         return out
@@ -198,14 +249,14 @@ class BaseComparison:
         """For each number: models on what lines buy, and held-out losses of trees that buy for themselves."""
         inner = self._inner(train, held, threads, None)
         observer = call_both(self._observer, check)
-        order = buy_lines(inner, max(numbers), observer, threads).features
+        lines = LineBuyer(inner, max(numbers), observer, threads)
+        kinds = (Fitted.TREES, Fitted.BOTH) if depths else ()
         found = []
         for number in numbers:
-            own = np.sort(first_bags(inner, order, number))
-            models = self._last_fits(own, train, held, check, threads, kinds=("trees", "both") if depths else ())
+            models = self._last_fits(np.sort(lines.columns(number)), train, held, check, threads, kinds)
             curves = []
             for depth in depths:
-                limited = worth_something(at_most(with_depth(inner, depth), number))
+                limited = worth_something(with_depth(inner, depth), number)
                 curves.append(boost(limited, None, observer, threads).curve.validation_loss)
             found.append((models, curves))
         return found
@@ -216,7 +267,7 @@ class FoldModels:
     """Models of one fold on the chosen columns."""
 
     inner: FitTask
-    models: dict[str, Model]
+    models: dict[Fitted, Model]
     ridges: list[Ridge]
 
     @property
@@ -225,14 +276,14 @@ class FoldModels:
         return self.ridges[0].constant_loss
 
     @property
-    def curves(self) -> dict[str, Floats]:
+    def curves(self) -> dict[Fitted, Floats]:
         """Held-out losses after each iteration, or for each penalty."""
         found = {kind: model.curve.validation_loss for kind, model in self.models.items()}
         if self.ridges:
-            found["lines"] = np.array([r.validation_loss for r in self.ridges])
+            found[Fitted.LINES] = np.array([r.validation_loss for r in self.ridges])
         return found
 
-    def mean_loss(self, task: FitTask, kind: str, iteration: int, penalty: int) -> float:
+    def mean_loss(self, task: FitTask, kind: Fitted, iteration: int, penalty: int) -> float:
         """Held-out loss of the mean of trees and lines."""
         held, bins, model = self.inner.validation, self.inner.validation_bins, self.models[kind]
         assert held is not None
@@ -254,19 +305,58 @@ def with_depth(task: FitTask, depth: int | None) -> FitTask:
     return replace(task, params=params if depth is None else replace(params, max_depth=depth))
 
 
-def first_bags(task: FitTask, order: Columns, number: int) -> Columns:
-    """The first columns of an order that are this number of features, or bags."""
-    own = order[: int(np.searchsorted([task.costs.count(order[: i + 1]) for i in range(len(order))], number, "right"))]
-    return own
+class LineBuyer:
+    """Buys features by lines alone.
+
+    Without prices they are in the order of purchase, the same for every number. With prices, mu is lowered by halves
+    until the number wanted is bought: the first features are those worth their prices most.
+    """
+
+    def __init__(self, task: FitTask, most: int, observer: Observer | None, threads: int) -> None:
+        self._task, self._most = replace(task, validation=None, validation_bins=None), most
+        self._observer, self._threads = observer, threads
+        self._model = cache(self._priced if task.costs.given else self._bought)
+
+    def model(self, number: int) -> Model:
+        """The model of lines that has bought this number of features (bags), or more."""
+        return self._model(number if self._task.costs.given else self._most)
+
+    def columns(self, number: int) -> Columns:
+        """The features, this number of them (or of bags) at most, in the order of purchase."""
+        order = self.model(number).features
+        counts = [self._task.costs.count(order[: i + 1]) for i in range(len(order))]
+        return order[: int(np.searchsorted(counts, number, "right"))]
+
+    def _priced(self, number: int) -> Model:
+        """Of falling mus the first that buys this number of features, or as many as any does."""
+        last = self._bought(number)
+        wanted, least, mu = self._task.costs.count(last.features), least_mu(self._task), 0.5 * last.mu_max
+        while mu > least:
+            found = self._bought(number, mu)
+            if self._task.costs.count(found.features) >= min(number, wanted):
+                return found
+            mu *= 0.5
+        return last
+
+    def _bought(self, number: int, mu: float | None = None) -> Model:
+        limited = worth_something(self._task, number, mu)
+        most = 100 + 4 * number
+        params = replace(limited.params, base="lines", early_stopping=False, max_iter=most)
+        return boost(replace(limited, params=params), None, self._observer, self._threads)
 
 
-def buy_lines(task: FitTask, number: int, observer: Observer | None, threads: int) -> Model:
-    """Buy up to this number of features by lines alone."""
-    limited = worth_something(at_most(replace(task, validation=None, validation_bins=None), number))
-    params: dict[str, Any] = {"base": "lines", "early_stopping": False, "max_iter": 100 + 4 * number}
-    return boost(replace(limited, params=replace(limited.params, **params)), None, observer, threads)
+def least_mu(task: FitTask) -> float:
+    """A mu, as a share of the impurity, at which no price exceeds LEAST_GAIN; it saves most of the search."""
+    prices = task.costs.start[np.isfinite(task.costs.start)]
+    highest = float(prices.max(initial=0.0))
+    return LEAST_GAIN / highest if highest > 0 else 0.0
 
 
-def worth_something(task: FitTask) -> FitTask:
-    """The task with a mu that leaves out features which gain next to nothing; it saves most of the search."""
-    return replace(task, params=replace(task.params, mu=LEAST_GAIN, mu_unit="share"))
+def worth_something(task: FitTask, number: int, mu: float | None = None) -> FitTask:
+    """The task with at most this number of purchases, of features that gain more than next to nothing.
+
+    ``mu`` is a share of the impurity; None: the least.
+    """
+    limited = at_most(task, number)
+    mu = least_mu(task) if mu is None else mu
+    return replace(limited, params=replace(limited.params, mu=mu, mu_unit="share"))

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from frugalboost.losses import has_values
 from frugalboost.selection.backward import BackwardElimination, OwnedBags
 from frugalboost.selection.base_learner import (
-    FEW_ROWS,
     BaseComparison,
     Buyer,
     LastFit,
+    LineBuyer,
     at_most,
-    buy_lines,
-    first_bags,
+    has_few_rows,
+    outnumbered,
     with_depth,
 )
 from frugalboost.selection.final_fit import FitResult, fit_on, refit_scores
@@ -69,7 +69,7 @@ def eliminate(
     plan = Plan(task, numbers, observer, threads)
     out: dict[int, FitResult] = {}
     for buyer, own in plan.shares().items():
-        out |= ByLines(plan).results(own) if buyer.kind == "lines" else ByTrees(plan, buyer, own, on_step).results(own)
+        out |= ByLines(plan).results(own) if buyer.by_lines else ByTrees(plan, buyer, own, on_step).results(own)
     return {k: out[plan.number_for(k)] for k in numbers} if plan.judged else out
 
 
@@ -87,13 +87,12 @@ class Plan:
         self.observer, self.threads = observer, threads
         self.numbers = sorted(set(numbers))
         self.comparison = BaseComparison(self.task, observer, threads)
-        rows, columns = self.task.binned.shape
-        self.wide = columns > rows
+        self.wide = outnumbered(self.task)
         # With few rows all of the buying is repeated in folds; with more they compare features bought with all rows.
-        few = self.wide and rows <= FEW_ROWS
+        few = has_few_rows(self.task)
         # Held-out losses by number of features, if they are to decide it; empty: they are not, or not yet.
         self.judged: dict[int, float] = {}
-        self.buyers = dict.fromkeys(self.numbers, Buyer("lines" if base == "lines" else "trees"))
+        self.buyers = dict.fromkeys(self.numbers, Buyer(by_lines=base == "lines"))
         if has_ridge(self.task) and ((base == "auto" and few) or (base == "lines" and (few or self.fewer))):
             self._compare(trees=base == "auto")
 
@@ -128,17 +127,11 @@ class Plan:
 
     def last_fit(self, number: int, columns: Columns) -> LastFit:
         """What to fit on the chosen columns."""
-        base = self.task.params.base
-        if base in ("trees", "both") or not len(columns):
-            return LastFit("trees" if base == "auto" else base)
-        decided = self.buyers[number].last if number in self.buyers else None
-        if decided is not None:
-            return decided
-        if base == "auto":
-            return self.comparison.last_fit(columns)[0]
-        if not has_ridge(self.task):
-            return LastFit("lines by boosting")
-        return LastFit("lines", self.comparison.penalty(columns))
+        decided = self.buyers[number].last if number in self.buyers and len(columns) else None
+        if decided is None:
+            return self.comparison.suited(columns)
+        # Folds that buy for themselves say what to fit. Their features differ: the penalty must suit those chosen.
+        return replace(decided, l2=self.comparison.penalty(columns)) if decided.has_ridge else decided
 
     def _costs_no_more(self, rival: Columns, kept: Columns, number: int) -> bool:
         """Whether all of the rival columns can be bought, for no more than the others."""
@@ -147,15 +140,20 @@ class Plan:
         return len(other.order) == len(rival) and other.cost <= own.cost * (1 + 1e-9)
 
     @cached_property
-    def line_order(self) -> Columns:
-        """Features in the order in which lines buy them, if they may compete with those of trees."""
+    def lines(self) -> LineBuyer:
+        """What buys by lines."""
+        return LineBuyer(self.task, max(self.numbers), self.observer, self.threads)
+
+    def _rival(self, number: int, kept: Columns) -> Columns:
+        """The features that lines buy, if they may compete with those of trees."""
         if self.task.params.base != "auto" or not self.wide or not has_ridge(self.task):
-            return np.zeros(0, dtype=np.int64)
-        return buy_lines(self.task, max(self.numbers), self.observer, self.threads).features
+            return kept
+        bought = self.lines.columns(number)
+        return bought if len(bought) else kept
 
     def best_of(self, number: int, kept: Columns) -> tuple[Columns, LastFit]:
         """Features that trees have chosen or those that lines buy, and what to fit on them."""
-        rival = first_bags(self.task, self.line_order, number) if len(self.line_order) else kept
+        rival = self._rival(number, kept)
         same = set(rival.tolist()) == set(kept.tolist())
         if same or not len(kept) or not self._costs_no_more(rival, kept, number):
             return kept, self.last_fit(number, kept)
@@ -171,13 +169,11 @@ class ByLines:
 
     def results(self, numbers: Sequence[int]) -> dict[int, FitResult]:
         """A model for each number of features."""
-        plan = self._plan
-        bought = buy_lines(plan.task, max(numbers), plan.observer, plan.threads)
-        return {k: self._result(k, bought) for k in numbers}
+        return {k: self._result(k) for k in numbers}
 
-    def _result(self, number: int, bought: Model) -> FitResult:
+    def _result(self, number: int) -> FitResult:
         plan, task = self._plan, self._plan.task
-        kept = first_bags(task, bought.features, number)
+        bought, kept = plan.lines.model(number), plan.lines.columns(number)
         limited, last = at_most(task, number), plan.last_fit(number, kept)
         model = fit_on(limited, kept, bought, plan.observer, plan.threads, last)
         little = len(kept) > 0 and plan.comparison.no_better_than_constant(number)

@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frugalboost.costs import resolve
+from frugalboost.losses import has_values
 from frugalboost.selection.averaging import fit_average, mean_of
-from frugalboost.selection.base_learner import TREES, LastFit
+from frugalboost.selection.base_learner import TREES, BaseComparison, LastFit
 from frugalboost.selection.importance import narrowed
 from frugalboost.selection.purchase_order import PurchaseOrder
 from frugalboost.selection.ridge import ridge_model
 from frugalboost.training.boosting import Observer, boost, with_prediction_costs
+from frugalboost.training.fit import with_scores
 from frugalboost.training.model import Curve, Model, Purchases
 from frugalboost.training.task import FitTask
 
@@ -43,7 +45,11 @@ def forward(task: FitTask, observer: Observer | None, threads: int) -> FitResult
     model = boost(task, None, observer, threads)
     if not refit:
         return FitResult(model)
-    again = fit_on(task, model.features, model, observer, threads)
+    last = TREES
+    if task.params.base in ("lines", "both") or (refit == "auto" and has_values(task.loss)):
+        task = with_scores(task, threads)
+        last = BaseComparison(task, observer, threads).suited(model.features)
+    again = fit_on(task, model.features, model, observer, threads, last)
     keep = "refit"
     if refit == "auto" and not again.validation_loss < model.validation_loss:
         keep = "forward"
@@ -98,10 +104,9 @@ def _fit_free(task: FitTask, columns: Columns, observer: Observer | None, thread
     order, columns = columns, np.sort(columns)
     narrow = narrowed(task, columns, threads)
     models = []
-    if last.kind in ("lines", "mean"):  # lines in the order of purchase
+    if last.has_ridge:  # lines in the order of purchase
         models.append(ridge_model(narrow, np.searchsorted(columns, order), last.l2, threads))
-    if last.kind != "lines":
-        base = {"mean": last.trees, "lines by boosting": "lines"}.get(last.kind, last.kind)
+    if (base := last.boosted) is not None:
         most = narrow.params.max_iter
         if last.iterations is not None and narrow.validation is None and task.params.average == 1:
             most = min(most, max(1, last.iterations))  # nothing else would stop it

@@ -347,9 +347,10 @@ PARAMETERS = (
         "False",
         'bool or "auto"',
         ["boolean", StrOptions({"auto"})],
-        """Fit once more on the chosen features alone, all of them free from the start. "auto" keeps the better of the
-        two by validation loss, and needs validation rows. ``n_features_to_select`` always fits once more, and with
-        validation rows keeps the better model.""",
+        """Fit once more on the chosen features alone, all of them free from the start: what ``base`` says, trees with
+        "auto". ``refit="auto"`` keeps the better of the two models by validation loss, and needs validation rows; if
+        ``base`` is "auto", folds of the training rows choose between trees, lines (a ridge), both and their mean.
+        ``n_features_to_select`` always fits once more, and with validation rows keeps the better model.""",
         kept="bool | str",
     ),
     Parameter(
