@@ -310,7 +310,7 @@ class Options:
     stop: str = "paid"
     categorical: tuple = ()  # columns whose values are levels
     base: str = "trees"
-    line_scale: str = "ranks"
+    line_scale: str = "values"
 
 
 @dataclass

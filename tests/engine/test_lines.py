@@ -224,7 +224,8 @@ def test_ranks_do_not_know_the_unit_of_a_column(seed, name, transform, weighted)
     for base in ("lines", "both"):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            one, other = (model_of(name, base=base).fit(Z, y, sample_weight=weights) for Z in (X, moved))
+            how = {"base": base, "line_scale": "ranks"}
+            one, other = (model_of(name, **how).fit(Z, y, sample_weight=weights) for Z in (X, moved))
         assert one._raw(X).tobytes() == other._raw(moved).tobytes()
         np.testing.assert_array_equal(one._model.ensemble.slope, other._model.ensemble.slope)
         assert one.history_["bought"] == other.history_["bought"]

@@ -274,7 +274,8 @@ def test_a_column_on_another_scale_is_the_same_column(seed, how):
     X, score = wide(50, 60, seed=seed)
     change = {"exp": np.exp, "cube": lambda v: v**3, "scale": lambda v: 8 * v + 1}[how]
     models = [
-        GBFSRegressor(n_features_to_select=3, base="lines", **QUICK).fit(table, score) for table in (X, change(X))
+        GBFSRegressor(n_features_to_select=3, base="lines", line_scale="ranks", **QUICK).fit(table, score)
+        for table in (X, change(X))
     ]
     assert models[0].selected_features_.tolist() == models[1].selected_features_.tolist()
     assert np.array_equal(models[0].predict(X), models[1].predict(change(X)))

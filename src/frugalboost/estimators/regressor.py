@@ -62,7 +62,7 @@ class GBFSRegressor(RegressorMixin, GBFSBase):  # type: ignore[misc]
         max_iter: int = 500,
         max_depth: int | None = 4,
         base: str = "auto",
-        line_scale: str = "ranks",
+        line_scale: str = "values",
         min_samples_leaf: float = 20,
         l2_regularization: float = 0.0,
         max_bins: int = 255,

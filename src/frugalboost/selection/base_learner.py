@@ -122,8 +122,8 @@ class BaseComparison:
         self._params = replace(task.params, mu=0.0, new_features=1.0, early_stopping=True)
         self._gains: dict[int, Floats] = {}  # by number of features: what held-out losses are below a constant's
 
-    def _in_folds(self, work: Callable[..., T]) -> list[T]:
-        works = [partial(work, train, held) for train, held in self._folds]
+    def _in_folds(self, work: Callable[..., T], folds: Sequence[tuple[Columns, Columns]] | None = None) -> list[T]:
+        works = [partial(work, train, held) for train, held in (self._folds if folds is None else folds)]
         return run_parallel(works, self._threads)
 
     def _inner(self, train: Columns, held: Columns, threads: int, columns: Columns | None) -> FitTask:
@@ -220,17 +220,29 @@ class BaseComparison:
         ``trees``: whether trees take part, too.
         """
         depths = sorted({self._params.max_depth, 1}) if trees else []
-        tried = self._in_folds(partial(self._purchases, numbers, depths))
+        tried = self._raced(numbers, depths)
         out = {}
         for i, number in enumerate(numbers):
-            last, losses = self._decided([fold[i][0] for fold in tried])
+            last, losses = self._decided([fold[i].lines for fold in tried])
             found = {Buyer(by_lines=True, last=last): losses}
-            for j, depth in enumerate(depths):
-                found[Buyer(by_lines=False, depth=depth)] = HeldOut([fold[i][1][j] for fold in tried]).losses
+            for depth in tried[-1][i].trees:
+                found[Buyer(by_lines=False, depth=depth)] = HeldOut([fold[i].trees[depth] for fold in tried]).losses
             best = self._first_unless_beaten(found, list(found), BUYER_MARGIN)
-            self._gains[number] = np.array([fold[i][0].constant_loss for fold in tried]) - found[best]
+            self._gains[number] = np.array([fold[i].lines.constant_loss for fold in tried]) - found[best]
             out[number] = (best, float(found[best].mean()))
         return out
+
+    def _raced(self, numbers: Sequence[int], depths: Sequence[int]) -> list[list[FoldPurchases]]:
+        """Purchases in all folds; trees that are behind lines everywhere after the first round drop out."""
+        work = partial(self._purchases, numbers, (Fitted.TREES, Fitted.BOTH) if depths else ())
+        tried = self._in_folds(partial(work, depths), self._folds[:FOLDS])
+        behind = [self._decided([fold[i].lines for fold in tried])[1].mean() for i in range(len(numbers))]
+        left = [
+            depth
+            for depth in depths
+            if any(HeldOut([fold[i].trees[depth] for fold in tried]).loss < behind[i] for i in range(len(numbers)))
+        ]
+        return tried + self._in_folds(partial(work, left), self._folds[FOLDS:])
 
     def no_better_than_constant(self, number: int) -> bool:
         """Whether the models with this number of features predicted held-out rows hardly better than a constant."""
@@ -240,25 +252,25 @@ class BaseComparison:
     def _purchases(
         self,
         numbers: Sequence[int],
+        kinds: Sequence[Fitted],
         depths: Sequence[int],
         train: Columns,
         held: Columns,
         check: Check | None,
         threads: int,
-    ) -> list[tuple[FoldModels, list[Floats]]]:
-        """For each number: models on what lines buy, and held-out losses of trees that buy for themselves."""
+    ) -> list[FoldPurchases]:
+        """What lines and trees buy in one fold, for each number."""
         inner = self._inner(train, held, threads, None)
         observer = call_both(self._observer, check)
         lines = LineBuyer(inner, max(numbers), observer, threads)
-        kinds = (Fitted.TREES, Fitted.BOTH) if depths else ()
         found = []
         for number in numbers:
             models = self._last_fits(np.sort(lines.columns(number)), train, held, check, threads, kinds)
-            curves = []
+            curves = {}
             for depth in depths:
                 limited = worth_something(with_depth(inner, depth), number)
-                curves.append(boost(limited, None, observer, threads).curve.validation_loss)
-            found.append((models, curves))
+                curves[depth] = boost(limited, None, observer, threads).curve.validation_loss
+            found.append(FoldPurchases(models, curves))
         return found
 
 
@@ -292,6 +304,14 @@ class FoldModels:
         raw = lines.raw(bins, lines.n_iterations, 1)
         raw = 0.5 * raw + 0.5 * model.ensemble.raw(bins, min(iteration, model.n_iterations), 1)
         return model.ensemble.loss_of(raw, held, self.inner.train, task.loss, 1)
+
+
+@dataclass(frozen=True)
+class FoldPurchases:
+    """A number of features, bought in one fold."""
+
+    lines: FoldModels  # on what lines buy
+    trees: dict[int, Floats]  # by depth: held-out losses of trees that buy for themselves
 
 
 def at_most(task: FitTask, number: int) -> FitTask:

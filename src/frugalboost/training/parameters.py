@@ -184,11 +184,11 @@ PARAMETERS = (
     Parameter(
         "line_scale",
         "str",
-        '"ranks"',
-        '{"ranks", "values"}',
+        '"values"',
+        '{"values", "ranks"}',
         [StrOptions({"ranks", "values"})],
-        """What lines are drawn on: normal scores of the ranks of a column, which no rescaling of it changes, or its
-        values in steps of its bins, without its outermost ones.""",
+        """What lines are drawn on: the values of a column, where those beyond 2.5 standard deviations count as 2.5;
+        or normal scores of their ranks, which no rescaling of the column changes.""",
         kept="str",
     ),
     Parameter(
