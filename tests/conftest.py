@@ -154,3 +154,11 @@ def table(frame, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     frame.to_csv("table.csv", index=False)
     return "table.csv"
+
+
+@pytest.fixture
+def no_page(monkeypatch):
+    """Runs leave no charts: a third of their time, where the report is not what is tested."""
+    from frugalboost.report import Report
+
+    monkeypatch.setattr(Report, "html", lambda self: "<!doctype html>")

@@ -4,7 +4,6 @@ import csv
 import gzip
 import io
 import json
-import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -12,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from run_tools import QUICK, select
+from run_tools import QUICK, run, select
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, load_breast_cancer
 
@@ -56,14 +55,14 @@ def test_a_run_leaves_a_folder(table, capsys):
 
 
 @pytest.mark.slow
-def test_same_call_same_bytes_for_any_threads(table):
+def test_same_call_same_bytes_for_any_threads(table, no_page):
     assert select(table, "-t", "bought", "--id", "amount", "--out", "one", "--threads", "1") == 0
     assert select(table, "-t", "bought", "--id", "amount", "--out", "two", "--threads", "3") == 0
     for name in ("selected.csv", "path.csv", "model.frugal"):
         assert Path(f"one/{name}").read_bytes() == Path(f"two/{name}").read_bytes()
 
 
-def test_json_is_for_programs(table, capsys):
+def test_json_is_for_programs(table, capsys, no_page):
     assert select(table, "-t", "bought", "--id", "amount", "--json", "--quiet") == 0
     shown = capsys.readouterr()
     assert shown.err == ""
@@ -74,7 +73,7 @@ def test_json_is_for_programs(table, capsys):
     assert 0 <= found["error"] < found["constant_error"]
 
 
-def test_numbers_are_predicted_as_numbers(table, capsys):
+def test_numbers_are_predicted_as_numbers(table, capsys, no_page):
     assert select(table, "-t", "amount", "--id", "bought", "--json") == 0
     shown = capsys.readouterr()
     assert "regression" in shown.err
@@ -85,7 +84,7 @@ def test_numbers_are_predicted_as_numbers(table, capsys):
 
 
 @pytest.mark.slow
-def test_exactly_k_and_a_given_mu(table, capsys):
+def test_exactly_k_and_a_given_mu(table, capsys, no_page):
     assert select(table, "-t", "bought", "--id", "amount", "--k", "2", "--json") == 0
     found = json.loads(capsys.readouterr().out)
     assert found["n_features"] == 2
@@ -132,7 +131,7 @@ def test_selling_back_must_do_better_and_cost_no_more(monkeypatch, score, price,
 
 
 @pytest.mark.slow
-def test_a_sample_chooses_and_all_rows_fit(table, capsys):
+def test_a_sample_chooses_and_all_rows_fit(table, capsys, no_page):
     assert select(table, "-t", "bought", "--id", "amount", "--sample", "120", "--json") == 0
     shown = capsys.readouterr()
     assert "120 of the rows, drawn at random, are used to choose" in shown.err
@@ -156,7 +155,7 @@ def test_how_many_rows_choose():
 
 
 @pytest.mark.slow
-def test_lines_are_tried_with_more_columns_than_rows(tmp_path, monkeypatch, capsys):
+def test_lines_are_tried_with_more_columns_than_rows(tmp_path, monkeypatch, capsys, no_page):
     from frugalboost.recipe import choosing
 
     monkeypatch.chdir(tmp_path)
@@ -180,7 +179,7 @@ def test_lines_are_tried_with_more_columns_than_rows(tmp_path, monkeypatch, caps
 
 
 @pytest.mark.slow
-def test_at_most_k(tmp_path, monkeypatch, capsys):
+def test_at_most_k(tmp_path, monkeypatch, capsys, no_page):
     monkeypatch.chdir(tmp_path)
     X = np.random.default_rng(0).normal(size=(60, 80))
     frame = pd.DataFrame(X, columns=[f"g{i}" for i in range(80)]).assign(ill=X[:, 0] + X[:, 1] > 0)
@@ -214,7 +213,7 @@ def test_a_mu_that_was_asked_for_is_the_same_in_every_split(given, shared, monke
 
 
 @pytest.mark.slow
-def test_selling_back_can_be_left_out(table, monkeypatch):
+def test_selling_back_can_be_left_out(table, monkeypatch, no_page):
     from frugalboost.recipe import choosing
 
     asked = []
@@ -226,7 +225,7 @@ def test_selling_back_can_be_left_out(table, monkeypatch):
 
 
 @pytest.mark.slow
-def test_errors_so_far_come_from_rows_that_took_no_part_in_buying(tmp_path, monkeypatch, capsys):
+def test_errors_so_far_come_from_rows_that_took_no_part_in_buying(tmp_path, monkeypatch, capsys, no_page):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(3)
     X = pd.DataFrame(rng.normal(size=(60, 400)), columns=[f"x{i}" for i in range(400)])
@@ -237,7 +236,7 @@ def test_errors_so_far_come_from_rows_that_took_no_part_in_buying(tmp_path, monk
     assert min(errors) > 25  # features that were chosen with these rows in sight would have an error near 0
 
 
-def test_a_test_file_is_judged_besides(frame, table, capsys):
+def test_a_test_file_is_judged_besides(frame, table, capsys, no_page):
     frame[200:].drop(columns="noise").to_csv("test.csv", index=False)
     assert select(table, "-t", "bought", "--test", "test.csv") == 2
     assert "There is no column 'noise' in test.csv" in capsys.readouterr().err
@@ -251,7 +250,7 @@ def test_a_test_file_is_judged_besides(frame, table, capsys):
 
 
 @pytest.mark.slow
-def test_weights_are_weights(frame, table, capsys):
+def test_weights_are_weights(frame, table, capsys, no_page):
     assert select(table, "-t", "bought", "--id", "amount", "--weight", "weight", "--json") == 0
     weighted = json.loads(capsys.readouterr().out)
     assert "weight" not in {row["feature"] for row in weighted["selected"]}
@@ -260,7 +259,7 @@ def test_weights_are_weights(frame, table, capsys):
 
 
 @pytest.mark.slow
-def test_a_rare_class_is_judged_by_auc(frame, tmp_path, monkeypatch, capsys):
+def test_a_rare_class_is_judged_by_auc(frame, tmp_path, monkeypatch, capsys, no_page):
     monkeypatch.chdir(tmp_path)
     rare = frame.assign(bought=np.where(frame["amount"] > frame["amount"].quantile(0.9), 1, 0))
     rare.to_csv("rare.csv", index=False)
@@ -314,18 +313,18 @@ KINDS = ["csv.gz", "tsv", "semicolons", "parquet", "feather", "pattern", "bom", 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_of_file_gives_the_same_run(frame, table, kind, capsys):
+def test_every_kind_of_file_gives_the_same_run(frame, table, capsys, no_page):
     assert select(table, "-t", "bought", "--id", "amount", "--id", "weight", "--json") == 0
     plain = json.loads(capsys.readouterr().out)
-    assert select(written(frame, kind), "-t", "bought", "--json", "--out", "other") == 0
-    other = json.loads(capsys.readouterr().out)
-    assert other["selected"] == plain["selected"]
-    assert other["path"] == plain["path"]
+    for kind in KINDS:
+        assert select(written(frame, kind), "-t", "bought", "--json", "--out", kind) == 0
+        other = json.loads(capsys.readouterr().out)
+        assert other["selected"] == plain["selected"], kind
+        assert other["path"] == plain["path"], kind
 
 
 @pytest.mark.slow
-def test_csv_from_standard_input(table, monkeypatch, capsys):
+def test_csv_from_standard_input(table, monkeypatch, capsys, no_page):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(Path(table).read_bytes())))
     assert select("-", "-t", "bought", "--id", "amount", "--json") == 0
     assert json.loads(capsys.readouterr().out)["folder"] == "frugalboost_selected"
@@ -349,7 +348,7 @@ def test_libsvm(tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.slow
-def test_no_header(tmp_path, monkeypatch, capsys):
+def test_no_header(tmp_path, monkeypatch, capsys, no_page):
     monkeypatch.chdir(tmp_path)
     X, y = load_breast_cancer(return_X_y=True)
     pd.DataFrame(np.column_stack([X, y])).to_csv("c.csv", header=False, index=False)
@@ -431,15 +430,12 @@ def test_ctrl_c_ends_with_130(table, monkeypatch, capsys):
 
 @pytest.mark.slow
 def test_bars_are_for_terminals_only(table):
-    done = subprocess.run(
-        [sys.executable, "-m", "frugalboost", "select", table, "-t", "bought", "--id", "amount", *QUICK],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert "\x1b" not in done.stderr + done.stdout
-    assert "\r" not in done.stderr + done.stdout
-    assert "cross-validation" not in done.stderr
+    code, shown, said = run(["select", table, "-t", "bought", "--id", "amount", *QUICK])
+    assert code == 0
+    assert "size" in shown
+    assert "\x1b" not in said + shown
+    assert "\r" not in said + shown
+    assert "cross-validation" not in said
 
 
 def test_bars_count_all_the_work(monkeypatch):
@@ -460,7 +456,7 @@ def test_bars_count_all_the_work(monkeypatch):
 # ----------------------------------------------------------------------------------------------------- predictions
 
 
-def test_predictions_need_only_what_was_bought(frame, table, capsys):
+def test_predictions_need_only_what_was_bought(frame, table, capsys, no_page):
     assert select(table, "-t", "bought", "--id", "amount", "--k", "2", "--json") == 0
     names = [row["feature"] for row in json.loads(capsys.readouterr().out)["selected"]]
     frame[[*names, "name"]].to_csv("new.csv", index=False)
@@ -473,7 +469,7 @@ def test_predictions_need_only_what_was_bought(frame, table, capsys):
     assert np.allclose(answers["probability_yes"], model.predict_proba(coded)[:, 1])
 
 
-def test_predictions_say_what_is_missing(frame, table, capsys):
+def test_predictions_say_what_is_missing(frame, table, capsys, no_page):
     assert select(table, "-t", "bought", "--id", "amount", "--k", "2") == 0
     frame[["age"]].to_csv("new.csv", index=False)
     capsys.readouterr()
@@ -487,7 +483,7 @@ def test_predictions_say_what_is_missing(frame, table, capsys):
 
 
 @pytest.mark.slow
-def test_levels_and_columns_that_are_empty_are_missing_values(frame, table, capsys):
+def test_levels_and_columns_that_are_empty_are_missing_values(frame, table, capsys, no_page):
     assert select(table, "-t", "bought", "--id", "amount", "--k", "2", "--json") == 0
     capsys.readouterr()
     frame[["size", "colour", "age"]].assign(size=np.nan, colour="violet").to_csv("new.csv", index=False)
@@ -580,7 +576,7 @@ def test_infinite_values_and_missing_targets(tmp_path):
 
 
 @pytest.mark.slow
-def test_another_target_or_table_does_not_replace_what_nobody_named(frame, table, capsys):
+def test_another_target_or_table_does_not_replace_what_nobody_named(frame, table, capsys, no_page):
     """Only what is asked for is lost: a second target needs a folder of its own, or the word to replace the first."""
     call = [table, "-t", "bought", "--id", "amount"]
     assert select(*call) == 0
@@ -606,7 +602,7 @@ def test_another_target_or_table_does_not_replace_what_nobody_named(frame, table
 
 
 @pytest.mark.slow
-def test_a_run_that_moved_with_its_table_is_the_same(table, tmp_path, monkeypatch):
+def test_a_run_that_moved_with_its_table_is_the_same(table, tmp_path, monkeypatch, no_page):
     Path("old").mkdir()
     Path(table).rename("old/table.csv")
     monkeypatch.chdir("old")
@@ -619,7 +615,7 @@ def test_a_run_that_moved_with_its_table_is_the_same(table, tmp_path, monkeypatc
 
 @pytest.mark.slow
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"about": 3}', '{"about": {"target": 1}, "settings": {}}', "\ud800"])
-def test_a_record_that_can_not_be_read_does_not_stand_in_the_way(table, text):
+def test_a_record_that_can_not_be_read_does_not_stand_in_the_way(table, text, no_page):
     Path("table_selected").mkdir()
     Path("table_selected/run.json").write_text(text, errors="surrogatepass")
     assert select(table, "-t", "bought", "--id", "amount") == 0
