@@ -236,6 +236,7 @@ def test_errors_so_far_come_from_rows_that_took_no_part_in_buying(tmp_path, monk
     assert min(errors) > 25  # features that were chosen with these rows in sight would have an error near 0
 
 
+@pytest.mark.slow
 def test_a_test_file_is_judged_besides(frame, table, capsys, no_page):
     frame[200:].drop(columns="noise").to_csv("test.csv", index=False)
     assert select(table, "-t", "bought", "--test", "test.csv") == 2
@@ -469,6 +470,7 @@ def test_predictions_need_only_what_was_bought(frame, table, capsys, no_page):
     assert np.allclose(answers["probability_yes"], model.predict_proba(coded)[:, 1])
 
 
+@pytest.mark.slow
 def test_predictions_say_what_is_missing(frame, table, capsys, no_page):
     assert select(table, "-t", "bought", "--id", "amount", "--k", "2") == 0
     frame[["age"]].to_csv("new.csv", index=False)

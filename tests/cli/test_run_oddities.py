@@ -59,6 +59,7 @@ def test_texts_stay_texts_whatever_they_look_like(tmp_path, monkeypatch, capsys)
     assert [int(a[1]) for a in answers] == few["y"].tolist()
 
 
+@pytest.mark.slow
 def test_classes_that_look_like_numbers_in_the_test_file(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
@@ -98,6 +99,7 @@ def test_names_can_not_steer_a_terminal(frame, tmp_path, monkeypatch, capsys):
     assert "\x1b" not in shown.out + shown.err
 
 
+@pytest.mark.slow
 def test_k_that_can_not_be_had(frame, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     useless = {f"c{i}": 1 for i in range(5)}
@@ -108,6 +110,7 @@ def test_k_that_can_not_be_had(frame, tmp_path, monkeypatch, capsys):
     assert "n_features_to_select" not in shown.err
 
 
+@pytest.mark.slow
 def test_other_kinds_of_columns(tmp_path, monkeypatch, capsys):
     pyarrow = pytest.importorskip("pyarrow")
     monkeypatch.chdir(tmp_path)
@@ -183,6 +186,7 @@ def test_a_record_that_was_edited_is_damaged(table, capsys):
         assert "damaged" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_predictions_of_no_rows_and_from_no_model(frame, table, capsys):
     assert select(table, "-t", "bought", "--id", "amount", "--k", "1") == 0
     frame[:0].to_csv("none.csv", index=False)

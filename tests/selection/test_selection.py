@@ -442,6 +442,7 @@ def test_folds_have_every_row_once_and_the_distribution_of_y(n, seed, outputs):
 GATE = Stages({"lab": Stage(1.0, opens=[1], needs=[0])}, prices=1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weight_of_the_gate", [0.5, 0.0])
 def test_what_a_gate_opens_counts_for_the_gate(weight_of_the_gate):
     rng = np.random.default_rng(0)
