@@ -17,6 +17,7 @@ LONG = (
     "tests/cli/test_run_endings.py",
     "tests/cli/test_run_oddities.py",
     "tests/cli/test_run.py",
+    "tests/cli/test_run_inputs.py",
     "tests/selection/test_selection.py",
     "tests/selection/test_budgets.py",
     "tests/engine/test_screening.py",
