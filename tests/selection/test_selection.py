@@ -531,16 +531,16 @@ def announced(*arguments):
     return fit_average(*arguments)
 selection.fit_average = announced
 rng = np.random.default_rng(0)
-X = rng.normal(size=(8000, 10))
+X = rng.normal(size=(20000, 10))
 model = frugalboost.GBFSRegressor(0.0, refit=True, average=2, n_jobs=2, max_iter=400, max_depth=8, learning_rate=0.001)
-model.fit(X, X[:, 0] + rng.normal(size=8000))
+model.fit(X, X[:, 0] + rng.normal(size=20000))
 print("done", flush=True)
 """
     process = subprocess.Popen(
         [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     assert process.stdout.readline().strip() == "go"
-    time.sleep(0.1)
+    time.sleep(0.3)
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(timeout=120)
     assert "KeyboardInterrupt" in errors
