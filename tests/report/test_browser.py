@@ -7,7 +7,6 @@ FRUGALBOOST_BROWSER=required. FRUGALBOOST_SCREENSHOTS names a folder to keep pic
 import os
 import shutil
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -94,25 +93,14 @@ def browser():
         opened.close()
 
 
-@pytest.fixture(scope="module")
-def windows():
-    """Pages that were opened before, which tests share, as they set what they look at; and what pages complain of."""
-    return SimpleNamespace(pages={}, faults=[])
-
-
 @pytest.fixture
-def page(browser, windows):
+def page(browser):
     """A function that opens a file; what the page complains of or asks the network for fails the test."""
-    faults = windows.faults
+    contexts, faults = [], []
 
     def opened(place: Path, **settings):
-        asked = (place, repr(settings))
-        if asked not in windows.pages:
-            windows.pages[asked] = fresh(place, **settings)
-        return windows.pages[asked]
-
-    def fresh(place: Path, **settings):
         context = browser.new_context(offline=True, **settings)
+        contexts.append(context)
         made = context.new_page()
         made.on("console", lambda m: faults.append(m.text) if m.type in ("error", "warning") else None)
         made.on("pageerror", lambda e: faults.append(str(e)))
@@ -122,9 +110,9 @@ def page(browser, windows):
         return made
 
     yield opened
-    found = faults.copy()
-    faults.clear()
-    assert found == []
+    for context in contexts:
+        context.close()
+    assert faults == []
 
 
 def keep(page, name):
