@@ -49,6 +49,7 @@ def pytest_configure(config):
 
     Tests about threads ask for the numbers they need. Without workers (``-n 0``) nothing is said.
     """
+    os.environ.setdefault("NUMBA_OPT", "1")  # a rival's loops are compiled in every run, and used on tiny tables
     workers = len(getattr(config.option, "tx", None) or [])
     if workers and "PYTEST_XDIST_WORKER" not in os.environ:
         os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // workers)))
@@ -127,6 +128,20 @@ def tmp(tmp_path_factory):
     return tmp_path_factory.mktemp("shared")
 
 
+@pytest.fixture(scope="session")
+def content(tmp_path_factory):
+    """The bytes of a model file, for tests that read and change it."""
+    import numpy as np
+    from sklearn.datasets import load_breast_cancer
+
+    from frugalboost import GBFSClassifier
+
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    path = tmp_path_factory.mktemp("models") / "model.frugal"
+    GBFSClassifier(0.01, max_iter=10, budget=np.inf, costs={"mean area": 0.5}).fit(X, y).save(path)
+    return path.read_bytes()
+
+
 # ------------------------------------------------------------------------------------------- for the command
 
 
@@ -154,3 +169,11 @@ def table(frame, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     frame.to_csv("table.csv", index=False)
     return "table.csv"
+
+
+@pytest.fixture
+def no_page(monkeypatch):
+    """Runs leave no charts: a third of their time, where the report is not what is tested."""
+    from frugalboost.report import Report
+
+    monkeypatch.setattr(Report, "html", lambda self: "<!doctype html>")

@@ -181,7 +181,7 @@ def classes(rng):
 
 def lines(rng):
     """More columns than rows: many lines that nearly gain the same, copies, mirror images, far outliers."""
-    n, d = int(rng.integers(6, 25)), int(rng.choice([3, 40, 300, 700], p=[0.4, 0.3, 0.2, 0.1]))
+    n, d = int(rng.integers(6, 25)), int(rng.choice([3, 40, 300, 700], p=[0.5, 0.3, 0.15, 0.05]))
     X = numbers(rng, n, min(d, 40))
     while X.shape[1] < d:  # noisy copies
         X = np.column_stack([X, X + rng.normal(size=X.shape) * rng.choice([0.0, 0.1, 3.0])])[:, :d]

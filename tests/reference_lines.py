@@ -6,10 +6,11 @@ number of steps of 2**-10; that of a missing value is 0.
 
 from __future__ import annotations
 
-from itertools import pairwise
-from math import inf, isfinite, ldexp, sqrt
+from bisect import bisect_left
+from functools import cache
+from itertools import accumulate, pairwise
+from math import inf, isfinite, isnan, ldexp, sqrt
 
-import numpy as np
 from reference_numbers import LEAF_BITS, integers, log, weighted_quantile
 
 SCORE_BITS = 10
@@ -41,10 +42,15 @@ FAR_ARMS = (
 
 def _ratio(polynomials, r):
     top, bottom = 0.0, 0.0
-    for a, b in list(zip(*(p.split() for p in polynomials)))[::-1]:
-        top = top * r + float(a)
-        bottom = bottom * r + float(b)
+    for a, b in _numbers(polynomials):
+        top = top * r + a
+        bottom = bottom * r + b
     return top / bottom
+
+
+@cache
+def _numbers(polynomials):
+    return [(float(a), float(b)) for a, b in zip(*(p.split() for p in polynomials))][::-1]
 
 
 def normal_quantile(p):
@@ -63,10 +69,11 @@ def normal_quantile(p):
 def places_by_ranks(weights):
     """Normal quantiles of the middles of ranks. A bin without rows is between its neighbours, or like the last one."""
     total, filled = sum(weights), [b for b, w in enumerate(weights) if w > 0]
+    below = [0, *accumulate(weights)]
     places = []
     for b in range(len(weights)):
         b = min(max(b, filled[0]), filled[-1])
-        places.append(normal_quantile(float(2 * sum(weights[:b]) + weights[b]) / (2.0 * float(total))))
+        places.append(normal_quantile(float(2 * below[b] + weights[b]) / (2.0 * float(total))))
     return places
 
 
@@ -115,7 +122,7 @@ def bin_scores(cuts, weights, scale):
 
 def bin_of(value, cuts):
     """The first bin whose cut is not below the value; None where it is missing."""
-    return None if np.isnan(value) else sum(cut < value for cut in cuts)
+    return None if isnan(value) else bisect_left(cuts, value)
 
 
 class Scale:
@@ -123,9 +130,10 @@ class Scale:
 
     def __init__(self, column, cuts, units, kind):
         self.cuts = cuts
+        column = [float(v) for v in column]
         weights = [0] * (len(cuts) + 1)
         for v, u in zip(column, units):
-            if not np.isnan(v):
+            if not isnan(v):
                 weights[bin_of(v, cuts)] += u
         self.steps = bin_scores(cuts, weights, kind)
         self.rows = [self.of(v) for v in column]

@@ -10,30 +10,48 @@ from xdist.scheduler import LoadGroupScheduling
 # From long to short. Groups (xdist_group) of the first two are given out as a whole.
 LONG = (
     "tests/lab/test_rivals.py",
-    "tests/report/test_browser.py",
     "tests/docs/test_docs.py",
+    "tests/report/test_browser.py",
     "tests/lab/test_paper.py",
+    "tests/engine/test_families.py",
     "tests/cli/test_run_endings.py",
     "tests/cli/test_run_oddities.py",
-    "tests/engine/test_families.py",
     "tests/cli/test_run.py",
+    "tests/cli/test_run_inputs.py",
+    "tests/selection/test_selection.py",
+    "tests/selection/test_budgets.py",
+    "tests/engine/test_screening.py",
     "tests/engine/test_renaming.py",
     "tests/docs/test_examples.py",
     "tests/cli/test_processes.py",
-    "tests/engine/test_screening.py",
-    "tests/selection/test_selection.py",
     "tests/estimators/test_cross_validation.py",
     "tests/lab/test_speed.py",
     "tests/lab/test_quality.py",
+    "tests/tables/test_tables.py",
+)
+# Files of five seconds and more that are given out as a whole: they come next.
+WHOLE = (
+    "tests/recipe/test_select.py",
+    "tests/selection/test_exactly_k.py",
+    "tests/report/test_report.py",
+    "tests/cli/test_cli.py",
+    "tests/plotting/test_plotting.py",
+    "tests/engine/test_parts.py",
+    "tests/files/test_hostile_files.py",
+    "tests/engine/test_lines.py",
+    "tests/files/test_export_lines.py",
+    "tests/files/test_export.py",
+    "tests/engine/test_naive_engine.py",
+    "tests/engine/test_determinism.py",
 )
 # Files that make pages of reports. To load what draws them takes two seconds: in a quick look one process does.
 PAGES = ("tests/cli/test_run", "tests/report/", "tests/recipe/")
 
 
 def place(name):
-    """Where a test stands: those of long files first, in the order of the list."""
-    file = name.split("::")[0]
-    return LONG.index(file) if file in LONG else len(LONG)
+    """Where a test stands: those of long files first, in the order of the lists."""
+    file, listed = name.split("::")[0], LONG + WHOLE
+    return listed.index(file) if file in listed else len(listed)
 
 
 class ByFile(LoadGroupScheduling):

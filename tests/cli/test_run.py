@@ -1,10 +1,7 @@
 """`frugalboost select`, `predict` and `report`: a table in, a folder out, and a sentence where something is wrong."""
 
 import csv
-import gzip
-import io
 import json
-import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -12,17 +9,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from run_tools import QUICK, select
-from scipy import sparse
-from sklearn.datasets import dump_svmlight_file, load_breast_cancer
+from run_tools import QUICK, run, select
+from sklearn.datasets import load_breast_cancer
 
 import frugalboost
 from frugalboost.cli import main
-from frugalboost.costs import Bags, Prices
-from frugalboost.recipe.columns import Roles, split_columns
-from frugalboost.recipe.files import load_table
-from frugalboost.recipe.pricing import costs_of
-from frugalboost.recipe.problems import Problem
 from frugalboost.recipe.task import task_of
 
 
@@ -56,14 +47,14 @@ def test_a_run_leaves_a_folder(table, capsys):
 
 
 @pytest.mark.slow
-def test_same_call_same_bytes_for_any_threads(table):
+def test_same_call_same_bytes_for_any_threads(table, no_page):
     assert select(table, "-t", "bought", "--id", "amount", "--out", "one", "--threads", "1") == 0
     assert select(table, "-t", "bought", "--id", "amount", "--out", "two", "--threads", "3") == 0
     for name in ("selected.csv", "path.csv", "model.frugal"):
         assert Path(f"one/{name}").read_bytes() == Path(f"two/{name}").read_bytes()
 
 
-def test_json_is_for_programs(table, capsys):
+def test_json_is_for_programs(table, capsys, no_page):
     assert select(table, "-t", "bought", "--id", "amount", "--json", "--quiet") == 0
     shown = capsys.readouterr()
     assert shown.err == ""
@@ -74,7 +65,7 @@ def test_json_is_for_programs(table, capsys):
     assert 0 <= found["error"] < found["constant_error"]
 
 
-def test_numbers_are_predicted_as_numbers(table, capsys):
+def test_numbers_are_predicted_as_numbers(table, capsys, no_page):
     assert select(table, "-t", "amount", "--id", "bought", "--json") == 0
     shown = capsys.readouterr()
     assert "regression" in shown.err
@@ -85,7 +76,7 @@ def test_numbers_are_predicted_as_numbers(table, capsys):
 
 
 @pytest.mark.slow
-def test_exactly_k_and_a_given_mu(table, capsys):
+def test_exactly_k_and_a_given_mu(table, capsys, no_page):
     assert select(table, "-t", "bought", "--id", "amount", "--k", "2", "--json") == 0
     found = json.loads(capsys.readouterr().out)
     assert found["n_features"] == 2
@@ -132,7 +123,7 @@ def test_selling_back_must_do_better_and_cost_no_more(monkeypatch, score, price,
 
 
 @pytest.mark.slow
-def test_a_sample_chooses_and_all_rows_fit(table, capsys):
+def test_a_sample_chooses_and_all_rows_fit(table, capsys, no_page):
     assert select(table, "-t", "bought", "--id", "amount", "--sample", "120", "--json") == 0
     shown = capsys.readouterr()
     assert "120 of the rows, drawn at random, are used to choose" in shown.err
@@ -156,7 +147,7 @@ def test_how_many_rows_choose():
 
 
 @pytest.mark.slow
-def test_lines_are_tried_with_more_columns_than_rows(tmp_path, monkeypatch, capsys):
+def test_lines_are_tried_with_more_columns_than_rows(tmp_path, monkeypatch, capsys, no_page):
     from frugalboost.recipe import choosing
 
     monkeypatch.chdir(tmp_path)
@@ -180,7 +171,7 @@ def test_lines_are_tried_with_more_columns_than_rows(tmp_path, monkeypatch, caps
 
 
 @pytest.mark.slow
-def test_at_most_k(tmp_path, monkeypatch, capsys):
+def test_at_most_k(tmp_path, monkeypatch, capsys, no_page):
     monkeypatch.chdir(tmp_path)
     X = np.random.default_rng(0).normal(size=(60, 80))
     frame = pd.DataFrame(X, columns=[f"g{i}" for i in range(80)]).assign(ill=X[:, 0] + X[:, 1] > 0)
@@ -214,7 +205,7 @@ def test_a_mu_that_was_asked_for_is_the_same_in_every_split(given, shared, monke
 
 
 @pytest.mark.slow
-def test_selling_back_can_be_left_out(table, monkeypatch):
+def test_selling_back_can_be_left_out(table, monkeypatch, no_page):
     from frugalboost.recipe import choosing
 
     asked = []
@@ -226,7 +217,7 @@ def test_selling_back_can_be_left_out(table, monkeypatch):
 
 
 @pytest.mark.slow
-def test_errors_so_far_come_from_rows_that_took_no_part_in_buying(tmp_path, monkeypatch, capsys):
+def test_errors_so_far_come_from_rows_that_took_no_part_in_buying(tmp_path, monkeypatch, capsys, no_page):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(3)
     X = pd.DataFrame(rng.normal(size=(60, 400)), columns=[f"x{i}" for i in range(400)])
@@ -237,7 +228,8 @@ def test_errors_so_far_come_from_rows_that_took_no_part_in_buying(tmp_path, monk
     assert min(errors) > 25  # features that were chosen with these rows in sight would have an error near 0
 
 
-def test_a_test_file_is_judged_besides(frame, table, capsys):
+@pytest.mark.slow
+def test_a_test_file_is_judged_besides(frame, table, capsys, no_page):
     frame[200:].drop(columns="noise").to_csv("test.csv", index=False)
     assert select(table, "-t", "bought", "--test", "test.csv") == 2
     assert "There is no column 'noise' in test.csv" in capsys.readouterr().err
@@ -251,7 +243,7 @@ def test_a_test_file_is_judged_besides(frame, table, capsys):
 
 
 @pytest.mark.slow
-def test_weights_are_weights(frame, table, capsys):
+def test_weights_are_weights(frame, table, capsys, no_page):
     assert select(table, "-t", "bought", "--id", "amount", "--weight", "weight", "--json") == 0
     weighted = json.loads(capsys.readouterr().out)
     assert "weight" not in {row["feature"] for row in weighted["selected"]}
@@ -260,7 +252,7 @@ def test_weights_are_weights(frame, table, capsys):
 
 
 @pytest.mark.slow
-def test_a_rare_class_is_judged_by_auc(frame, tmp_path, monkeypatch, capsys):
+def test_a_rare_class_is_judged_by_auc(frame, tmp_path, monkeypatch, capsys, no_page):
     monkeypatch.chdir(tmp_path)
     rare = frame.assign(bought=np.where(frame["amount"] > frame["amount"].quantile(0.9), 1, 0))
     rare.to_csv("rare.csv", index=False)
@@ -278,94 +270,6 @@ def test_nothing_worth_its_price_ends_with_3(table, capsys):
     assert "None: no feature is worth its price" in Path("table_selected/report.html").read_text()
     assert main(["predict", "table_selected", table]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 241
-
-
-# ------------------------------------------------------------------------------------------------- kinds of files
-
-
-def written(frame, kind):
-    small = frame.drop(columns=["when", "name", "amount", "weight"])
-    if kind == "csv.gz":
-        with gzip.open("t.csv.gz", "wt") as file:
-            file.write(small.to_csv(index=False))
-    elif kind == "tsv":
-        small.to_csv("t.tsv", sep="\t", index=False)
-    elif kind == "semicolons":
-        small.to_csv("t.csv", sep=";", decimal=",", index=False)
-        return "t.csv"
-    elif kind == "parquet":
-        small.to_parquet("t.parquet")
-    elif kind == "feather":
-        small.to_feather("t.feather")
-    elif kind == "pattern":
-        small[:100].to_parquet("p-0.parquet")
-        small[100:].to_parquet("p-1.parquet")
-        return "p-*.parquet"
-    elif kind == "bom":
-        small.to_csv("t.csv", index=False, encoding="utf-8-sig")
-        return "t.csv"
-    elif kind == "pandas index":
-        small.to_csv("t.csv")
-        return "t.csv"
-    return f"t.{kind}"
-
-
-KINDS = ["csv.gz", "tsv", "semicolons", "parquet", "feather", "pattern", "bom", "pandas index"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_of_file_gives_the_same_run(frame, table, kind, capsys):
-    assert select(table, "-t", "bought", "--id", "amount", "--id", "weight", "--json") == 0
-    plain = json.loads(capsys.readouterr().out)
-    assert select(written(frame, kind), "-t", "bought", "--json", "--out", "other") == 0
-    other = json.loads(capsys.readouterr().out)
-    assert other["selected"] == plain["selected"]
-    assert other["path"] == plain["path"]
-
-
-@pytest.mark.slow
-def test_csv_from_standard_input(table, monkeypatch, capsys):
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(Path(table).read_bytes())))
-    assert select("-", "-t", "bought", "--id", "amount", "--json") == 0
-    assert json.loads(capsys.readouterr().out)["folder"] == "frugalboost_selected"
-
-
-@pytest.mark.slow
-def test_libsvm(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    X, y = load_breast_cancer(return_X_y=True)
-    dump_svmlight_file(sparse.csr_matrix(X), y, "cancer.svm", zero_based=False)
-    with open("prices.csv", "w") as file:
-        file.write("feature,price\n21,never\n")
-    assert select("cancer.svm", "--costs", "prices.csv", "--json") == 0
-    found = json.loads(capsys.readouterr().out)
-    names = [row["feature"] for row in found["selected"]]
-    assert set(names) <= {str(i) for i in range(1, 31)}
-    assert "21" not in names
-    assert main(["predict", "cancer_selected", "cancer.svm"]) == 0
-    answers = np.array([float(line) for line in capsys.readouterr().out.splitlines()[1:]])
-    assert np.mean(answers == y) > 0.9
-
-
-@pytest.mark.slow
-def test_no_header(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    X, y = load_breast_cancer(return_X_y=True)
-    pd.DataFrame(np.column_stack([X, y])).to_csv("c.csv", header=False, index=False)
-    assert select("c.csv", "-t", "column 31", "--no-header", "--json") == 0
-    assert json.loads(capsys.readouterr().out)["n_features"] > 0
-    assert select("c.csv", "-t", "column 31") == 2
-    assert "Is header=False missing?" in "".join(map(str, load_table("c.csv").remarks))
-
-
-def test_latin_1_and_quoted_lines(tmp_path):
-    place = tmp_path / "a.csv"
-    place.write_bytes('stra\xdfe,"two\nlines"\n1,2\n3,\n'.encode("latin-1"))
-    loaded = load_table(str(place))
-    assert loaded.names == ["straße", "two\nlines"]
-    assert "Latin-1" in loaded.remarks[0]
-    assert loaded.columns.column(1).null_count == 1
 
 
 # ------------------------------------------------------------------------------------------------------- problems
@@ -431,15 +335,12 @@ def test_ctrl_c_ends_with_130(table, monkeypatch, capsys):
 
 @pytest.mark.slow
 def test_bars_are_for_terminals_only(table):
-    done = subprocess.run(
-        [sys.executable, "-m", "frugalboost", "select", table, "-t", "bought", "--id", "amount", *QUICK],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert "\x1b" not in done.stderr + done.stdout
-    assert "\r" not in done.stderr + done.stdout
-    assert "cross-validation" not in done.stderr
+    code, shown, said = run(["select", table, "-t", "bought", "--id", "amount", *QUICK])
+    assert code == 0
+    assert "size" in shown
+    assert "\x1b" not in said + shown
+    assert "\r" not in said + shown
+    assert "cross-validation" not in said
 
 
 def test_bars_count_all_the_work(monkeypatch):
@@ -460,7 +361,7 @@ def test_bars_count_all_the_work(monkeypatch):
 # ----------------------------------------------------------------------------------------------------- predictions
 
 
-def test_predictions_need_only_what_was_bought(frame, table, capsys):
+def test_predictions_need_only_what_was_bought(frame, table, capsys, no_page):
     assert select(table, "-t", "bought", "--id", "amount", "--k", "2", "--json") == 0
     names = [row["feature"] for row in json.loads(capsys.readouterr().out)["selected"]]
     frame[[*names, "name"]].to_csv("new.csv", index=False)
@@ -473,7 +374,8 @@ def test_predictions_need_only_what_was_bought(frame, table, capsys):
     assert np.allclose(answers["probability_yes"], model.predict_proba(coded)[:, 1])
 
 
-def test_predictions_say_what_is_missing(frame, table, capsys):
+@pytest.mark.slow
+def test_predictions_say_what_is_missing(frame, table, capsys, no_page):
     assert select(table, "-t", "bought", "--id", "amount", "--k", "2") == 0
     frame[["age"]].to_csv("new.csv", index=False)
     capsys.readouterr()
@@ -487,7 +389,7 @@ def test_predictions_say_what_is_missing(frame, table, capsys):
 
 
 @pytest.mark.slow
-def test_levels_and_columns_that_are_empty_are_missing_values(frame, table, capsys):
+def test_levels_and_columns_that_are_empty_are_missing_values(frame, table, capsys, no_page):
     assert select(table, "-t", "bought", "--id", "amount", "--k", "2", "--json") == 0
     capsys.readouterr()
     frame[["size", "colour", "age"]].assign(size=np.nan, colour="violet").to_csv("new.csv", index=False)
@@ -515,72 +417,11 @@ def test_report_is_made_again_from_the_run(table, capsys):
     assert "damaged" in capsys.readouterr().err
 
 
-# ------------------------------------------------------------------------------------------------ guesses and prices
-
-
-@pytest.mark.parametrize(
-    ("y", "kind"),
-    [
-        ([True, False] * 20, "classification"),
-        (["a", "b"] * 20, "classification"),
-        ([0, 1, 2] * 20, "classification"),
-        ([0.0, 1.0] * 20, "classification"),
-        (list(range(40)), "regression"),
-        ([0.5, 1.5, 2.5] * 20, "regression"),
-    ],
-)
-def test_the_task_is_guessed(y, kind):
-    task = task_of(np.array(y), "y")
-    assert task.kind == kind
-    assert kind in str(task.remarks[0])
-
-
-def test_prices_from_files(tmp_path):
-    names = ["age", "sugar", "iron", "scan"]
-    (tmp_path / "p.csv").write_text("Feature, Price\nscan, 300\nage, 0\n")
-    assert costs_of(str(tmp_path / "p.csv"), None, names) == Prices({"scan": 300.0, "age": 0.0})
-    toml = tmp_path / "p.toml"
-    toml.write_text('unit = "euro"\n[bags]\nblood = ["sugar", "iron"]\n[bag_prices]\nblood = 20\n')
-    assert costs_of(str(toml), None, names) == Bags({"blood": ["sugar", "iron"]}, prices={"blood": 20.0}, unit="euro")
-    (tmp_path / "b.csv").write_text("feature,bag,price\nsugar,blood,20\niron,blood,\nage,,\n")
-    bags = Bags({"blood": ["sugar", "iron"]}, prices={"blood": 20.0})
-    assert costs_of(None, str(tmp_path / "b.csv"), names) == bags
-    both = costs_of(str(tmp_path / "p.csv"), str(tmp_path / "b.csv"), names)
-    assert both == Prices({"scan": 300.0, "age": 0.0}, default=0.0) + bags
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("[prises]\nage = 1\n", "Did you mean 'prices'?"),
-        ("[prices]\nage = 'dear'\n", "which is not a number"),
-        ("[prices]\nage = -1\n", "A price must be zero"),
-        ("[prices]\nagge = 1\n", "Did you mean 'age'?"),
-        ("[bags]\nblood = 'age'\n", "must be a list of features"),
-        ("prices", "is not a TOML file"),
-    ],
-)
-def test_prices_that_are_wrong(tmp_path, text, words):
-    (tmp_path / "p.toml").write_text(text)
-    with pytest.raises(Problem, match=words.replace("?", r"\?")):
-        costs_of(str(tmp_path / "p.toml"), None, ["age"])
-
-
-def test_infinite_values_and_missing_targets(tmp_path):
-    place = tmp_path / "a.csv"
-    place.write_text("x,y,b\n1.5,1,true\ninf,2,false\n2.5,,\n-inf,3,true\n")
-    columns = split_columns(load_table(str(place)), Roles("y"))
-    assert columns.dropped_rows == 1
-    assert columns.X["x"].isna().tolist() == [False, True, True]
-    assert columns.X["b"].tolist() == [1.0, 0.0, 1.0]
-    assert columns.y.tolist() == [1, 2, 3]
-
-
 # ------------------------------------------------------------------------------------------------- a second run
 
 
 @pytest.mark.slow
-def test_another_target_or_table_does_not_replace_what_nobody_named(frame, table, capsys):
+def test_another_target_or_table_does_not_replace_what_nobody_named(frame, table, capsys, no_page):
     """Only what is asked for is lost: a second target needs a folder of its own, or the word to replace the first."""
     call = [table, "-t", "bought", "--id", "amount"]
     assert select(*call) == 0
@@ -606,7 +447,7 @@ def test_another_target_or_table_does_not_replace_what_nobody_named(frame, table
 
 
 @pytest.mark.slow
-def test_a_run_that_moved_with_its_table_is_the_same(table, tmp_path, monkeypatch):
+def test_a_run_that_moved_with_its_table_is_the_same(table, tmp_path, monkeypatch, no_page):
     Path("old").mkdir()
     Path(table).rename("old/table.csv")
     monkeypatch.chdir("old")
@@ -619,7 +460,7 @@ def test_a_run_that_moved_with_its_table_is_the_same(table, tmp_path, monkeypatc
 
 @pytest.mark.slow
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"about": 3}', '{"about": {"target": 1}, "settings": {}}', "\ud800"])
-def test_a_record_that_can_not_be_read_does_not_stand_in_the_way(table, text):
+def test_a_record_that_can_not_be_read_does_not_stand_in_the_way(table, text, no_page):
     Path("table_selected").mkdir()
     Path("table_selected/run.json").write_text(text, errors="surrogatepass")
     assert select(table, "-t", "bought", "--id", "amount") == 0

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from run_tools import QUICK, select
+from run_tools import QUICK, run, select
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
@@ -59,6 +59,7 @@ def test_texts_stay_texts_whatever_they_look_like(tmp_path, monkeypatch, capsys)
     assert [int(a[1]) for a in answers] == few["y"].tolist()
 
 
+@pytest.mark.slow
 def test_classes_that_look_like_numbers_in_the_test_file(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
@@ -98,6 +99,7 @@ def test_names_can_not_steer_a_terminal(frame, tmp_path, monkeypatch, capsys):
     assert "\x1b" not in shown.out + shown.err
 
 
+@pytest.mark.slow
 def test_k_that_can_not_be_had(frame, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     useless = {f"c{i}": 1 for i in range(5)}
@@ -108,6 +110,7 @@ def test_k_that_can_not_be_had(frame, tmp_path, monkeypatch, capsys):
     assert "n_features_to_select" not in shown.err
 
 
+@pytest.mark.slow
 def test_other_kinds_of_columns(tmp_path, monkeypatch, capsys):
     pyarrow = pytest.importorskip("pyarrow")
     monkeypatch.chdir(tmp_path)
@@ -183,6 +186,7 @@ def test_a_record_that_was_edited_is_damaged(table, capsys):
         assert "damaged" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_predictions_of_no_rows_and_from_no_model(frame, table, capsys):
     assert select(table, "-t", "bought", "--id", "amount", "--k", "1") == 0
     frame[:0].to_csv("none.csv", index=False)
@@ -218,11 +222,11 @@ def test_something_unexpected_is_one_sentence(table, monkeypatch, capsys):
 
 @pytest.mark.slow
 def test_a_reader_of_the_table_that_has_seen_enough(table):
-    command = [sys.executable, "-m", "frugalboost", "select", table, "-t", "bought", "--id", "amount", "-q", *QUICK]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        process.stdout.close()
-        assert process.stderr.read() == b""
-    assert process.returncode == 0
+    read, write = os.pipe()
+    os.close(read)
+    call = ["select", table, "-t", "bought", "--id", "amount", "-q", *QUICK]
+    assert run(call, stdout=write) == (0, "", "")
+    os.close(write)
 
 
 LIBSVM_FAULTS = [
@@ -373,20 +377,34 @@ def test_a_table_or_a_model_is_not_written_over(table, capsys):
 def test_streams_that_are_full_or_closed(table):
     """Neither a traceback nor a run that is lost."""
     assert select(table, "-t", "bought", "--id", "amount", "--out", "run") == 0
-    python = f"{sys.executable} -m frugalboost"
-    for call, code, words in [
-        ("predict run table.csv >/dev/full", 2, "can't be written to standard output: No space left on device."),
-        ("report run --out /dev/full", 2, "The disk is full: there was no room for '/dev/full'"),
-        ("--help >/dev/full", 2, "No space left on device."),
-        ("predict run table.csv >&-", 0, ""),
-        ("predict run table.csv --out /dev/stdout | head -n 1 >&2", 0, "prediction"),
-        ("select - -t bought <&-", 2, "standard input is empty"),
-        (f"select table.csv -t bought --id amount --out two {' '.join(QUICK)} 2>/dev/full >/dev/null", 0, ""),
+    predict, again = (
+        ["predict", "run", table],
+        ["select", table, "-t", "bought", "--id", "amount", "--out", "two", *QUICK],
+    )
+    read, piped = os.pipe()
+    for call, streams, code, words in [
+        (predict, {"stdout": "/dev/full"}, 2, "can't be written to standard output: No space left on device."),
+        (["report", "run", "--out", "/dev/full"], {}, 2, "The disk is full: there was no room for '/dev/full'"),
+        (["--help"], {"stdout": "/dev/full"}, 2, "No space left on device."),
+        (predict, {"stdout": None}, 0, ""),
+        ([*predict, "--out", "/dev/stdout"], {"stdout": piped}, 0, ""),
+        (["select", "-", "-t", "bought"], {"stdin": None}, 2, "standard input is empty"),
+        (again, {"stderr": "/dev/full", "stdout": os.devnull}, 0, ""),
     ]:
-        done = subprocess.run(["bash", "-c", f"{python} {call}"], capture_output=True, text=True)
-        assert (done.returncode, "Traceback" in done.stderr) == (code, False), call
-        assert words in done.stderr, call
+        ended, _, said = run(call, **streams)
+        assert (ended, "Traceback" in said, "ignored" in said) == (code, False, False), call
+        assert words in said, call
+    os.close(piped)
+    with open(read) as answers:
+        assert answers.readline() == "prediction\n"
     assert Path("two/run.json").exists()
+    for call in ("predict run table.csv >/dev/full", "--help >/dev/full"):  # Python itself writes what is left at exit
+        done = subprocess.run(["bash", "-c", f"{sys.executable} -m frugalboost {call}"], capture_output=True, text=True)
+        assert (done.returncode, done.stderr.count("No space left on device."), len(done.stderr.splitlines())) == (
+            2,
+            1,
+            1,
+        )
 
 
 @pytest.mark.slow

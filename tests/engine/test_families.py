@@ -25,13 +25,14 @@ def assert_equal_models(found, expected, outputs=None):
     count = len(theirs.start)
     order = np.arange(count) if outputs is None else np.asarray(outputs)
     assert ours.start.tobytes() == theirs.start[order].tobytes()
-    assert len(ours.tree_begin) == len(theirs.tree_begin)
-    for t in range(len(ours.tree_begin) - 1):
-        other = t - t % count + order[t % count]
-        own = slice(ours.tree_begin[t], ours.tree_begin[t + 1])
-        same = slice(theirs.tree_begin[other], theirs.tree_begin[other + 1])
-        for name in ("feature", "threshold", "missing_left", "gain", "value", "weight", "line", "slope"):
-            np.testing.assert_array_equal(getattr(ours, name)[own], getattr(theirs, name)[same], err_msg=name)
+    trees = np.arange(len(theirs.tree_begin) - 1)
+    others = trees - trees % count + order[trees % count]
+    sizes = np.diff(theirs.tree_begin)
+    np.testing.assert_array_equal(np.diff(ours.tree_begin), sizes[others])
+    nodes = [np.arange(theirs.tree_begin[t], theirs.tree_begin[t + 1]) for t in others]
+    same = np.concatenate(nodes) if nodes else np.zeros(0, dtype=int)
+    for name in ("feature", "threshold", "missing_left", "gain", "value", "weight", "line", "slope"):
+        np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name)[same], err_msg=name)
     assert_same_bytes(ours.scales, theirs.scales)
     assert found.history_["bought"] == expected.history_["bought"]
     assert found.mu_max_ == expected.mu_max_

@@ -168,6 +168,7 @@ def test_every_loss_draws_lines(name, weighted, base):
         assert (core._model.ensemble.slope != 0).any()
 
 
+@pytest.mark.slow
 @given(SEEDS)
 @settings(max_examples=8)
 def test_bounds_on_lines_of_many_columns(seed):
@@ -253,6 +254,7 @@ def test_values_do_not_know_powers_of_two(seed, name, power):
     assert one._raw(X).tobytes() == other._raw(moved).tobytes()
 
 
+@pytest.mark.slow
 @given(SEEDS, st.sampled_from([*LOSSES, "multinomial"]), st.booleans(), st.sampled_from(["ranks", "values"]))
 @settings(max_examples=40)
 def test_sparse_tables_are_dense_tables(seed, name, weighted, scale):

@@ -72,6 +72,7 @@ def test_the_grid_of_weights_does_not_depend_on_their_order(weights, random):
     assert _core.weight_shift(shuffled) == _core.weight_shift(weights)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.3, 0.6, "auto"])
 @pytest.mark.parametrize("steps", [(30, 60), (7, 20, 45, 60), (1, 2, 60)])
 def test_a_continued_fit_that_samples_features_is_one_long_fit(share, steps):

@@ -295,6 +295,7 @@ def ridges_of_part(task, rows, part):
         raise
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["log loss", "classes", "squared", "huber", "poisson"])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_ridges(name, weighted):

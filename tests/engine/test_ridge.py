@@ -231,6 +231,7 @@ def test_classes_renamed(seed):
         assert a.train_loss == b.train_loss
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 2**32 - 1), name=st.sampled_from(sorted(MODELS)), weighted=st.booleans())
 @settings(max_examples=30)
 def test_rows_threads_and_the_plain_engine_change_no_byte(seed, name, weighted):

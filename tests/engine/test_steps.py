@@ -161,7 +161,7 @@ def test_steps(name, seed, weighted, listed):
 
 @pytest.mark.parametrize("name", LOSSES)
 @given(seed=st.integers(0, 2**32 - 1), weighted=st.booleans(), listed=st.booleans())
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 8)
 def test_steps_of_lines(name, seed, weighted, listed):
     rng = np.random.default_rng(seed)
     bins = sparse_bins if listed else dense_bins

@@ -178,6 +178,7 @@ def test_folds_that_lack_a_class():
         GBFSClassifierCV(GBFSClassifier(max_iter=10), cv=KFold(2)).fit(features[:100], y[:100])
 
 
+@pytest.mark.slow
 def test_it_does_not_depend_on_the_number_of_threads():
     made = [GBFSClassifierCV(QUICK, n_jobs=jobs, **SMALL).fit(X, Y) for jobs in (1, 2, 5)]
     for other in made[1:]:
@@ -262,6 +263,7 @@ def test_the_held_out_loss_is_that_of_the_held_out_rows():
     assert search.cv_results_["mean_test_loss"][0] in (pytest.approx(loss), pytest.approx(2 * loss))
 
 
+@pytest.mark.slow
 def test_weights_of_classes_are_for_the_fit_and_not_for_the_score():
     model = GBFSClassifier(max_iter=20, class_weight={0: 10.0, 1: 1.0})
     bare = GBFSClassifierCV(model, **SMALL).fit(X, Y)
@@ -288,6 +290,7 @@ def test_scorers_see_the_users_table():
     assert set(seen) == {"mean radius"}
 
 
+@pytest.mark.slow
 def test_names_of_an_earlier_table_are_forgotten():
     frame, y = load_breast_cancer(return_X_y=True, as_frame=True)
     search = GBFSClassifierCV(QUICK, **SMALL).fit(frame, y)
@@ -295,6 +298,7 @@ def test_names_of_an_earlier_table_are_forgotten():
     assert not hasattr(search.fit(frame.to_numpy(), y), "feature_names_in_")
 
 
+@pytest.mark.slow
 def test_with_a_seed_early_stopping_is_reproducible():
     model = GBFSClassifier(max_iter=20, early_stopping=True)
     first, second = (GBFSClassifierCV(model, **SMALL).fit(X, Y).cv_results_["mean_test_score"] for _ in range(2))

@@ -61,6 +61,7 @@ def test_before_fit(name):
         getattr(GBFSRegressor(), name)
 
 
+@pytest.mark.slow
 def test_slopes_are_what_a_row_gets(model):
     """Without trees, raw predictions are the start value, constants, and slopes times scores."""
     trees, last = model._model.ensemble, model.best_iteration_ * model._model.ensemble.n_outputs

@@ -56,18 +56,3 @@ def test_sample_weight_is_routed():
     half = len(y) // 2
     by_hand = GBFSRegressor(max_iter=5).fit(X[half:], y[half:], sample_weight=weights[half:])
     np.testing.assert_array_equal(first.predict(X), by_hand.predict(X))
-
-
-@pytest.mark.slow
-def test_importing_loads_nothing_optional():
-    """Optional means invisible: only numpy, scipy and scikit-learn (and what they load) come along."""
-    import subprocess
-    import sys
-
-    script = (
-        "import sys, numpy, scipy, sklearn.base, sklearn.feature_selection, sklearn.model_selection, joblib;"
-        "before = set(sys.modules); import frugalboost;"
-        "new = {m.partition('.')[0] for m in set(sys.modules) - before};"
-        "print(sorted(new & {'pandas', 'polars', 'pyarrow', 'matplotlib', 'lightgbm', 'narwhals'} - before))"
-    )
-    assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True).stdout.strip() == "[]"

@@ -17,6 +17,11 @@ from frugalboost.export.lines import lines_as_trees
 BASES = ["lines", "both"]
 
 
+def slow(*values):
+    """Values that a quick look leaves out."""
+    return [pytest.param(value, marks=pytest.mark.slow) for value in values]
+
+
 def wide(seed=0, rows=60, columns=200):
     """More columns than rows, and a target that is a line in three of them."""
     rng = np.random.default_rng(seed)
@@ -39,7 +44,7 @@ def mixed(classes):
 
 @pytest.mark.parametrize("base", BASES)
 @pytest.mark.parametrize("line_scale", ["ranks", "values"])
-@pytest.mark.parametrize("loss", ["squared_error", "absolute_error", "poisson"])
+@pytest.mark.parametrize("loss", ["squared_error", *slow("absolute_error", "poisson")])
 def test_regressors(base, line_scale, loss):
     X, y = diabetes()
     model = GBFSRegressor(0.003, base=base, line_scale=line_scale, loss=loss, max_iter=30).fit(X, y)
@@ -48,7 +53,7 @@ def test_regressors(base, line_scale, loss):
 
 
 @pytest.mark.parametrize("base", BASES)
-@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("classes", [2, *slow(3)])
 def test_classifiers(base, classes):
     X, y = mixed(classes)
     model = GBFSClassifier(0.0, base=base, max_iter=30, min_samples_leaf=5).fit(X, y)
@@ -56,7 +61,7 @@ def test_classifiers(base, classes):
     assert_served(model, np.concatenate([X, near(model, X)]))
 
 
-@pytest.mark.parametrize("average", [1, 3])
+@pytest.mark.parametrize("average", [1, *slow(3)])
 @pytest.mark.parametrize("classes", [0, 2, 3])
 def test_chosen_features(average, classes):
     """Ridges, and means of several models, whose scales may differ."""
@@ -70,6 +75,7 @@ def test_chosen_features(average, classes):
     assert_served(model, np.concatenate([X, near(model, X)]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("base", BASES)
 def test_averages(base):
     X, y = diabetes()

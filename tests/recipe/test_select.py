@@ -3,8 +3,6 @@
 import inspect
 import json
 import pickle
-import subprocess
-import sys
 import warnings
 from pathlib import Path
 
@@ -26,7 +24,7 @@ QUICK = {"trees": 20, "points": 5, "splits": 2, "depth": 2}
 QUICK_COMMAND = ["--trees", "20", "--points", "5", "--splits", "2", "--depth", "2", "--quiet"]
 OURS = ("model.frugal", "selected.csv", "path.csv")
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("no_page")]
 
 
 @pytest.fixture(scope="module")
@@ -108,9 +106,13 @@ FRAMES = {
 }
 
 
+@pytest.fixture(scope="module")
+def expected(frame):
+    return frugalboost.select(frame, "y", **QUICK)
+
+
 @pytest.mark.parametrize("kind", FRAMES)
-def test_frames_of_every_library(frame, kind, tmp_path):
-    expected = frugalboost.select(frame, "y", **QUICK)
+def test_frames_of_every_library(frame, expected, kind, tmp_path):
     other = FRAMES[kind](frame)
     found = frugalboost.select(other, "y", **QUICK)
     expected.save(tmp_path / "a")
@@ -408,12 +410,3 @@ def test_ctrl_c_passes(frame, monkeypatch):
     monkeypatch.setattr(recipe, "choose", stop)
     with pytest.raises(KeyboardInterrupt):
         frugalboost.select(frame, "y")
-
-
-def test_the_command_is_not_needed():
-    """Nothing of the command is loaded, not even what it is made with."""
-    code = (
-        "import sys; from frugalboost import Selection, select\n"
-        "assert not {'typer', 'click', 'altair', 'frugalboost.cli'}.intersection(sys.modules)"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)

@@ -415,6 +415,7 @@ def other_tables():
     }
 
 
+@pytest.mark.slow
 def test_another_table_is_refused(tmp_path):
     """It was taken silently, and the report contradicted itself."""
     for kind, model in fitted_kinds(tmp_path).items():
@@ -485,6 +486,7 @@ def report_with_lines(base, classes=1):
     return found.report(X, y), found.estimator_
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("classes", [1, 2, 3])
 @pytest.mark.parametrize("base", ["lines", "both"])
 def test_lines_are_told_from_trees(base, classes):

@@ -111,6 +111,7 @@ def test_exactly_k(base, k):
     assert model.n_features_selected_ == k
 
 
+@pytest.mark.slow
 def test_fewer_stops_where_held_out_rows_say_so():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(500, 40))
@@ -127,6 +128,7 @@ def test_fewer_stops_where_held_out_rows_say_so():
     assert at_most.score(new, answers) > exactly.score(new, answers)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("base", ["auto", "lines", "trees"])
 def test_fewer_never_means_more(base):
     X, score = wide(60, 100, informative=2, noise=0.3)
@@ -213,6 +215,7 @@ def test_lines_at_a_mu_pay_like_trees():
     assert below.n_features_selected_ >= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["squared_error", "absolute_error", "huber", "quantile", "poisson"])
 @pytest.mark.parametrize("base", ["auto", "lines"])
 def test_every_loss(loss, base):
@@ -223,6 +226,7 @@ def test_every_loss(loss, base):
     assert min(model.selected_features_) < 10
 
 
+@pytest.mark.slow
 def test_three_classes_weights_missing_values_and_sparse_columns():
     X, y = load_iris(return_X_y=True)
     rng = np.random.default_rng(0)
@@ -257,6 +261,7 @@ def test_categories_have_no_lines():
 # ------------------------------------------------------------------------------------------ same bytes, files, CV
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("more", [{}, {"base": "lines"}, {"fewer": True}, {"average": 3}], ids=str)
 def test_same_bytes_for_any_number_of_threads_and_memory_order(more):
     X, score = wide(70, 120)
@@ -268,6 +273,7 @@ def test_same_bytes_for_any_number_of_threads_and_memory_order(more):
     assert len({bytes_of(m) for m in models}) == 1
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from(["exp", "cube", "scale"]))
 def test_a_column_on_another_scale_is_the_same_column(seed, how):
