@@ -9,6 +9,7 @@ from lab.rivals import (
     CatBoostSelect,
     Frugalboost,
     FrugalboostForward,
+    FrugalboostPlain,
     L1Logistic,
     Lasso,
     LassoNet,
@@ -37,6 +38,10 @@ def forest(ks: Sequence[int], task: str, seconds: float) -> Selector:
     return RandomForestSelection(trees=TREES, tuning_trees=TREES, task=task)
 
 
+def plain(ks: Sequence[int], task: str, seconds: float) -> Selector:
+    return FrugalboostPlain(tuple(ks), task=task)
+
+
 def sized(kind: type[Selector]) -> Callable[[Sequence[int], str, float], Selector]:
     return lambda ks, task, seconds: kind(tuple(ks), task=task, seconds=seconds)
 
@@ -49,6 +54,7 @@ METHODS: dict[str, Callable[[Sequence[int], str, float], Selector]] = {
     "catboost_select": sized(CatBoostSelect),
     "frugalboost": sized(Frugalboost),
     "frugalboost_forward": sized(FrugalboostForward),
+    "frugalboost_plain": plain,
     "l1_logistic": l1,
     "lassonet": sized(LassoNet),
     "mrmr": mrmr,

@@ -85,8 +85,11 @@ def page(records: Sequence[Record], ks: Sequence[int], splits: dict[str, int]) -
     lines = [INTRO]
     for data in results.data:
         lines += [f"## {data}", "", about(results, data), "", *table(results, data), ""]
-    lines += ["## Mean rank", "", *ranks(results, ks), ""]
-    for method in [m for m in results.methods if m.startswith(OURS)]:
+    ours = [m for m in results.methods if m.startswith(OURS)]
+    rivals = [m for m in results.methods if not m.startswith(OURS)]
+    for method in ours:
+        lines += [f"## Mean rank of {results.title(method)}", "", *ranks(results, ks, [method, *rivals]), ""]
+    for method in ours:
         lines += [f"## Where {results.title(method)} is worse than the best rival", "", *verdict(results, method), ""]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -123,14 +126,15 @@ def text(results: Results, data: str, method: str, k: int) -> str:
     return shown if found.n_features >= k else f"{shown} ({round(found.n_features, 1):g})"
 
 
-def ranks(results: Results, ks: Sequence[int]) -> list[str]:
+def ranks(results: Results, ks: Sequence[int], methods: Sequence[str]) -> list[str]:
     """Mean rank per k over tables; equal errors share their mean rank, a missing answer is last."""
-    ks = [k for k in ks if any(k in results.ks[d] for d in results.data)]
-    lines = ["Over the tables that have this k, among all methods; 1 is best, a missing answer is last.", ""]
+    data = [d for d in results.data if results.of(d, methods[0])]
+    ks = [k for k in ks if any(k in results.ks[d] for d in data)]
+    lines = ["Beside the rivals, over the tables that have this k; 1 is best, a missing answer is last.", ""]
     lines += ["| method | " + " | ".join(f"k={k}" for k in ks) + " | all |", "| --- |" + " ---: |" * (len(ks) + 1)]
     means = {
-        m: [statistics.mean(rank(results, d, m, k) for d in results.data if k in results.ks[d]) for k in ks]
-        for m in results.methods
+        m: [statistics.mean(rank(results, methods, d, m, k) for d in data if k in results.ks[d]) for k in ks]
+        for m in methods
     }
     for method, row in sorted(means.items(), key=lambda pair: statistics.mean(pair[1])):
         shown = [f"{value:.1f}" for value in [*row, statistics.mean(row)]]
@@ -138,11 +142,12 @@ def ranks(results: Results, ks: Sequence[int]) -> list[str]:
     return lines
 
 
-def rank(results: Results, data: str, method: str, k: int) -> float:
+def rank(results: Results, methods: Sequence[str], data: str, method: str, k: int) -> float:
+    """The place of a method among some of them."""
     found = results.cells[data, method, k]
     if found is None:
-        return float(len(results.methods))
-    others = [c.error for m in results.methods if m != method and (c := results.cells[data, m, k])]
+        return float(len(methods))
+    others = [c.error for m in methods if m != method and (c := results.cells[data, m, k])]
     even = sum(math.isclose(e, found.error, abs_tol=TIE) for e in others)
     return 1 + sum(e < found.error - TIE for e in others) + 0.5 * even
 

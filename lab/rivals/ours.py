@@ -9,7 +9,7 @@ import numpy as np
 
 from frugalboost import GBFSClassifier, GBFSRegressor, SelectionPath, gbfs_path
 from lab.rivals.rows import Rows
-from lab.rivals.selector import SEED
+from lab.rivals.selector import CLASSIFICATION, SEED, TASK
 from lab.rivals.sized import DEPTH, KS, LEARNING_RATE, PATIENCE, TREES, Model, Sized, Work
 
 BETWEEN = (3, 7, 14, 30, 70)  # further sizes to try, since fewer features may be better
@@ -51,12 +51,14 @@ class Frugalboost(Sized):
 
 
 class FrugalboostPlain(Sized):
-    """``GBFSClassifier(n_features_to_select=k)`` as it is, on all rows; validation rows are not looked at.
+    """``GBFSClassifier(n_features_to_select=k)`` as it is, on the training rows; validation rows are not looked at.
 
     Parameters
     ----------
     ks : sequence of int, default=(2, 5, 10, 20, 50, 100)
         The numbers of features that will be asked for.
+    task : {"classification", "regression"}, default="classification"
+        What is predicted.
     base : str or None, default=None
         What is boosted, as ``GBFSClassifier`` calls it. None: its default.
     seed : int, default=0
@@ -78,12 +80,20 @@ class FrugalboostPlain(Sized):
     """
 
     title: ClassVar[str] = "frugalboost, as it is"
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"ks": ["array-like"], "base": [str, None], "seed": [SEED]}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "ks": ["array-like"],
+        "task": [TASK],
+        "base": [str, None],
+        "seed": [SEED],
+    }
     _keeps_sparse: ClassVar[bool] = True
     seconds = None
 
-    def __init__(self, ks: Sequence[int] = KS, *, base: str | None = None, seed: int = 0) -> None:
+    def __init__(
+        self, ks: Sequence[int] = KS, *, task: str = CLASSIFICATION, base: str | None = None, seed: int = 0
+    ) -> None:
         self.ks = ks
+        self.task = task
         self.base = base
         self.seed = seed
 
@@ -93,7 +103,8 @@ class FrugalboostPlain(Sized):
     def _sized(self, work: Work) -> dict[int, Model]:
         settings: dict[str, Any] = {"random_state": self.seed, "n_jobs": 1}
         settings |= {} if self.base is None else {"base": self.base}
-        models = {k: GBFSClassifier(n_features_to_select=k, **settings) for k in work.ks}
+        kind = GBFSRegressor if self._regresses else GBFSClassifier
+        models = {k: kind(n_features_to_select=k, **settings) for k in work.ks if k <= work.n_columns}
         return {k: as_model(model.fit(work.train.X, work.train.labels)) for k, model in models.items()}
 
 
