@@ -88,8 +88,6 @@ def exit_with(words: str, code: int) -> NoReturn:
 def errors_in_one_sentence() -> Iterator[None]:
     """Turn errors into a sentence and an exit code; FRUGALBOOST_DEBUG=1 shows the traceback."""
     try:
-        from frugalboost._support import loading  # noqa: F401  # before another library loads OpenMP
-
         interrupts.set_working(True)
         yield
         interrupts.set_working(False)
