@@ -421,19 +421,6 @@ def test_an_interrupt_that_python_can_not_pass_on_still_stops(table):
     assert "Traceback" not in done.stderr
 
 
-MORE = [pytest.param(given, marks=pytest.mark.slow) for given in (["--help"], ["select", "--k", "x"], ["selct"], [])]
-
-
-@pytest.mark.parametrize("arguments", [["--version"], *MORE])
-def test_little_is_imported_for_little(arguments):
-    code = (
-        "import sys; from frugalboost.cli import main; main(sys.argv[1:]);"
-        "print(*[n for n in ('numpy', 'sklearn', 'pandas', 'pyarrow') if n in sys.modules], file=sys.stderr)"
-    )
-    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
-    assert done.stderr.splitlines()[-1] == ""
-
-
 @pytest.mark.slow
 def test_the_package_gives_its_names_when_they_are_asked_for():
     code = (
