@@ -3,7 +3,8 @@
     python -m lab.speed.starting BEFORE/bin/python NOW/bin/python
     python -m lab.speed.starting BEFORE/bin/python NOW/bin/python --rounds 15
 
-Both are interpreters of environments with a version of frugalboost each; they take turns, in fresh processes, in a folder with one
+Both are interpreters of environments with a version of frugalboost each; they take turns, in fresh processes, in a
+folder with one
 small CSV file. Medians of CPU seconds, user and system. Results go to lab/results/speed/starting.md.
 """
 

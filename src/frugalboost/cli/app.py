@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 import warnings
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,7 +21,6 @@ from frugalboost.cli.messages import (
     print_result,
     say,
 )
-from frugalboost.cli.progress_bars import progress_bars
 from frugalboost.recipe.options import Messages, Rule, TaskKind
 
 if TYPE_CHECKING:
@@ -92,15 +92,17 @@ def select(
     """
     rule_of_choice = {"k": k, "fewer": fewer, "mu": mu, "rule": rule.value, "sell": sell, "budget": budget}
     fits = {"trees": trees, "depth": depth, "learning_rate": learning_rate, "leaf": leaf}
-    search = {"splits": splits, "points": points, "sample": sample, "seed": seed, "threads": threads, "verbose": 1}
+    search = {"splits": splits, "points": points, "sample": sample, "seed": seed, "threads": threads}
     roles = {"target": target, "weight": weight, "ids": tuple(ids or ()), "task": task.value, "scoring": scoring}
     files = {"table": table, "test": test or None, "costs": costs or None, "bags": bags or None, "header": header}
     with errors_in_one_sentence():
-        run_select(roles | files, rule_of_choice | fits | search, out, json, quiet)
+        run_select(roles | files, rule_of_choice | fits | search | {"verbose": int(not quiet)}, out, json, quiet)
 
 
 def run_select(asked: dict[str, Any], settings: dict[str, Any], out: str | None, json: bool, quiet: bool) -> None:
     """Run the recipe, write the folder, print."""
+    from frugalboost._support.display import shown
+    from frugalboost._support.plan import Part
     from frugalboost.cli.folders import check_earlier, default_folder
     from frugalboost.recipe import folder
     from frugalboost.recipe.request import Request, Settings
@@ -110,15 +112,17 @@ def run_select(asked: dict[str, Any], settings: dict[str, Any], out: str | None,
     tell = (lambda text: None) if quiet else say
     place = folder.check_folder(out or default_folder(request.table))
     check_earlier(place, request.table, request.target, named=out is not None, say=tell)
-    loaded = early_table(request)
+    with nullcontext() if quiet else shown(Part.READING) as display:
+        loaded = early_table(request)
 
-    from frugalboost._support import loading  # noqa: F401  # before another library loads OpenMP
-    from frugalboost.cli.printing import as_json, table_text
-    from frugalboost.recipe import select as recipe
+        from frugalboost._support import loading  # noqa: F401  # before another library loads OpenMP
+        from frugalboost.cli.printing import as_json, table_text
+        from frugalboost.recipe import select as recipe
 
-    with progress_bars(quiet), own_warnings_only():
-        done = recipe.run(request, Messages(tell, command_spelling), loaded)
-    done._write(place)
+        messages = Messages(tell if display is None else display.above(tell), command_spelling)
+        with own_warnings_only():
+            done = recipe.run(request, messages, loaded)
+        done._write(place)
     contents = done.report.contents
     print_result(f"{as_json(contents, place)}\n" if json else table_text(contents, place))
     if not done.features:

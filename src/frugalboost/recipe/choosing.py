@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit, train_test_split
 
+from frugalboost._support.plan import Part, foresee, reached
 from frugalboost.costs import Cost
 from frugalboost.estimators import GBFSClassifier, GBFSRegressor
 from frugalboost.estimators.base import GBFSBase
@@ -17,6 +18,7 @@ from frugalboost.estimators.cross_validation import GBFSClassifierCV, GBFSCVBase
 from frugalboost.recipe.options import Rule
 from frugalboost.recipe.request import Settings
 from frugalboost.recipe.task import Task
+from frugalboost.recipe.workload import work_of_run, work_of_steps
 from frugalboost.report.findings import Choice, Findings, chosen_by_rule, examine
 from frugalboost.report.measure import Measure
 from frugalboost.selection.splits import chosen_index
@@ -53,18 +55,24 @@ def choose(rows: Sample, task: Task, settings: Settings, costs: Cost | None, tes
     template = template_of(len(rows.y), task, settings, costs)
     tried = {"max_iters": trees_tried(settings.trees), **learners_tried(all_rows.X.shape, settings.depth)}
     search = search_of(template, rows.y, task, settings, **tried)
+    foresee(*work_of_run(len(rows.y), len(all_rows.y), len(tried.get("bases", "1")), settings, test is not None))
+    reached(Part.SEARCH)
     search.fit(rows.X, rows.y, rows.weights)
     choice = None
     if settings.rule == Rule.ONE_STANDARD_ERROR and not search.n_features_selected_:
         retry_with_paired_rule(search, rows)
+    reached(Part.SELLING)
     if settings.k is not None:
         choice = choose_k(search, rows, settings.k, settings.fewer)
     elif settings.mu is not None:
         choice = choose_mu(search, rows, settings.mu)
     elif settings.sell and search.n_features_selected_:
         choice = sold_back(search, rows)
+    reached(Part.ALL_ROWS)
     if rows is not all_rows:
         choice = fitted_on_all(choice or chosen_by_rule(search), all_rows, settings)
+    chosen = choice or chosen_by_rule(search)
+    foresee(work_of_steps(len(chosen.model.selected_features_), choice is not None, settings, test is not None))
     return examine(search, rows, test, choice)
 
 

@@ -6,6 +6,7 @@ import inspect
 import os
 import warnings
 from collections.abc import Iterable, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from numbers import Integral
 from typing import Any
@@ -13,6 +14,8 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import get_scorer_names
 
+from frugalboost._support.display import shown
+from frugalboost._support.plan import Part, reached
 from frugalboost.estimators import GBFSClassifier, GBFSRegressor
 from frugalboost.estimators.fitted import NothingBoughtWarning
 from frugalboost.recipe.choosing import choose, sample_size
@@ -228,6 +231,14 @@ def run(request: Request, messages: Messages = SILENT, loaded: LoadedTable | Non
         The path, the choice, the model and the report.
     """
     request.check()
+    with shown(Part.READING) if request.settings.verbose else nullcontext() as display:
+        if display is not None:
+            messages = replace(messages, show=display.above(messages.show))
+        return selection_from(request, messages, loaded)
+
+
+def selection_from(request: Request, messages: Messages, loaded: LoadedTable | None) -> Selection:
+    """The same for a request that is checked."""
     loaded = load_table(request.table, header=request.header) if loaded is None else loaded
     columns = split_columns(loaded, request.roles, messages)
     target = LIBSVM_TARGET if loaded.is_sparse else str(request.target)
@@ -250,6 +261,7 @@ def run(request: Request, messages: Messages = SILENT, loaded: LoadedTable | Non
     with warnings.catch_warnings():  # of models that are only tried
         warnings.simplefilter("ignore", NothingBoughtWarning)
         findings = choose(rows, task, request.settings, costs, test)
+    reached(Part.REPORT)
     model = findings.choice.model
     checked, _ = model._like()._checked(rows.X, rows.y, rows.weights)
     contents = contents_of(
