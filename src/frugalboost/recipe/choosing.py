@@ -18,7 +18,7 @@ from frugalboost.estimators.cross_validation import GBFSClassifierCV, GBFSCVBase
 from frugalboost.recipe.options import Rule
 from frugalboost.recipe.request import Settings
 from frugalboost.recipe.task import Task
-from frugalboost.recipe.workload import work_of_run, work_of_steps
+from frugalboost.recipe.workload import selling_work, work_of_run, work_of_steps
 from frugalboost.report.findings import Choice, Findings, chosen_by_rule, examine
 from frugalboost.report.measure import Measure
 from frugalboost.selection.splits import chosen_index
@@ -55,7 +55,8 @@ def choose(rows: Sample, task: Task, settings: Settings, costs: Cost | None, tes
     template = template_of(len(rows.y), task, settings, costs)
     tried = {"max_iters": trees_tried(settings.trees), **learners_tried(all_rows.X.shape, settings.depth)}
     search = search_of(template, rows.y, task, settings, **tried)
-    foresee(*work_of_run(len(rows.y), len(all_rows.y), len(tried.get("bases", "1")), settings, test is not None))
+    learners = len(search._learners(template))
+    foresee(*work_of_run(len(rows.y), len(all_rows.y), learners, settings, test is not None))
     reached(Part.SEARCH)
     search.fit(rows.X, rows.y, rows.weights)
     choice = None
@@ -71,8 +72,9 @@ def choose(rows: Sample, task: Task, settings: Settings, costs: Cost | None, tes
     reached(Part.ALL_ROWS)
     if rows is not all_rows:
         choice = fitted_on_all(choice or chosen_by_rule(search), all_rows, settings)
-    chosen = choice or chosen_by_rule(search)
-    foresee(work_of_steps(len(chosen.model.selected_features_), choice is not None, settings, test is not None))
+    chosen = (choice or chosen_by_rule(search)).model
+    buying = 1.0 if chosen.n_features_to_select is None else selling_work(learners)
+    foresee(work_of_steps(len(chosen.selected_features_), buying, settings, test is not None))
     return examine(search, rows, test, choice)
 
 

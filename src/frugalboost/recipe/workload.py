@@ -10,7 +10,7 @@ from frugalboost._support.plan import Estimate, Part
 from frugalboost.recipe.request import Settings
 
 TRAINING = 0.8  # share of the rows in a split
-SELLING = 12.0  # buying more and selling back
+SELLING, SELLING_LINES = 30.0, 4.0  # buying more and selling back; with lines, which are tried on wide tables
 CHOSEN_TREES = 0.6  # the path on all rows has as many trees as were best, not all
 FEW_COLUMNS = 0.4  # a fit on a few columns
 PAGE = 2.0
@@ -32,7 +32,7 @@ def work_of_run(rows: int, all_rows: int, learners: int, settings: Settings, tes
         Whether there are test rows.
     """
     sells = settings.k is not None or (settings.mu is None and settings.sell)
-    one = SELLING if sells else 1.0  # fit of the kind that is chosen
+    one = selling_work(learners) if sells else 1.0  # fit of the kind that is chosen
     again = TRAINING * settings.splits * one if sells or settings.mu is not None else 0.0
     fits = settings.splits * settings.points * learners
     return [
@@ -40,12 +40,17 @@ def work_of_run(rows: int, all_rows: int, learners: int, settings: Settings, tes
         Estimate(Part.SELLING, again + one if again else 0.0, after=one),
         Estimate(Part.ALL_ROWS, one * all_rows / rows if all_rows > rows else 0.0),
         Estimate(Part.PATH, CHOSEN_TREES * settings.points, pieces=settings.points),
-        work_of_steps(settings.k or USUAL_FEATURES, sells, settings, tested),
+        work_of_steps(settings.k or USUAL_FEATURES, selling_work(learners) if settings.k else 1.0, settings, tested),
         Estimate(Part.REPORT, PAGE),
     ]
 
 
-def work_of_steps(features: int, sold: bool, settings: Settings, tested: bool) -> Estimate:
+def work_of_steps(features: int, buying: float, settings: Settings, tested: bool) -> Estimate:
     """The estimate of the errors with one feature, two, ...: every split buys again, then fits few columns."""
-    buying = TRAINING * settings.splits * (SELLING if sold else 1.0)
-    return Estimate(Part.STEPS, buying + FEW_COLUMNS * features * (TRAINING * settings.splits + tested))
+    parts = TRAINING * settings.splits
+    return Estimate(Part.STEPS, parts * buying + FEW_COLUMNS * features * (parts + tested))
+
+
+def selling_work(learners: int) -> float:
+    """The work of buying more and selling back."""
+    return SELLING_LINES if learners > 1 else SELLING
