@@ -160,7 +160,9 @@ def bar_text(standing: Standing, width: int, marks: str) -> str:
 
 
 def line_text(standing: Standing) -> str:
-    """The same as a line of a file."""
+    """The same as a line of a file; only what is being done, as long as no more is known."""
+    if not standing.share and standing.left is None:
+        return standing.label
     left = left_text(standing.left)
     return f"{standing.label}: {100 * standing.share:.0f} %" + (f", {left}" if left else "")
 

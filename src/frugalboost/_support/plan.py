@@ -14,6 +14,7 @@ from frugalboost._support.progress import Stage, Tally, Work
 
 LARGEST_FIRST = (Work.PATH, Work.CROSS_VALIDATION)  # fits at small mu come first, and take longer
 GUESS = 0.05  # a guess of a part's length counts as much as this share of the part, measured
+OVERDUE = 0.25  # the same if all that is measured is that the piece in hand takes longer than was thought
 MOST = 0.99  # shown before all is done
 
 
@@ -221,14 +222,12 @@ class Plan:
     def _length(self, running: _Running, now: float) -> float | None:
         """The seconds that the running part takes in all."""
         passed, done = running.moved - running.begin, running.done()
+        so_far, with_this = now - running.begin, done + running.in_hand()
         if self._worked > 0:
             guess = running.estimate.work * self._spent / self._worked
-            length = (passed + GUESS * guess) / (done + GUESS)
-        elif done > 0:
-            length = passed / done
-        else:
-            return None
-        return max(length, (now - running.begin) / (done + running.in_hand()))  # the piece in hand is overdue
+            measured = (passed + GUESS * guess) / (done + GUESS)
+            return max(measured, (so_far + OVERDUE * guess) / (with_this + OVERDUE))
+        return max(passed / done, so_far / with_this) if done > 0 else None
 
 
 class _PlanTally:
