@@ -48,7 +48,7 @@ class TerminalBar:
     >>> from frugalboost._support.display import bar_text
     >>> from frugalboost._support.plan import Standing
     >>> bar_text(Standing("cross-validation", 0.25, 95.0), 60, "=-")
-    'cross-validation         ====------------  25 %  2 min left'
+    'cross-validation         ====-------------  25 %  2 min left'
     """
 
     every, first = 0.2, 0.5
@@ -183,7 +183,8 @@ def left_text(seconds: float | None) -> str:
     minutes = math.ceil(seconds / 60)
     if minutes < 100:
         return f"{minutes} min left"
-    return f"{minutes // 60} h {10 * (minutes % 60 // 10)} min left"
+    tens = math.ceil(minutes / 10)
+    return f"{tens // 6} h {10 * (tens % 6)} min left"
 
 
 def display_for(stream: TextIO) -> Display:

@@ -14,7 +14,7 @@ SELLING, SELLING_LINES = 30.0, 4.0  # buying more and selling back; with lines, 
 CHOSEN_TREES = 0.6  # the path on all rows has as many trees as were best, not all
 FEW_COLUMNS = 0.4  # a fit on a few columns
 PAGE = 2.0
-USUAL_FEATURES = 10  # until the choice is known
+USUAL_FEATURES, SOLD = 10, 0.5  # until the choice is known: how many features, and how often they come from selling
 
 
 def work_of_run(rows: int, all_rows: int, learners: int, settings: Settings, tested: bool) -> list[Estimate]:
@@ -40,7 +40,7 @@ def work_of_run(rows: int, all_rows: int, learners: int, settings: Settings, tes
         Estimate(Part.SELLING, again + one if again else 0.0, after=one),
         Estimate(Part.ALL_ROWS, one * all_rows / rows if all_rows > rows else 0.0),
         Estimate(Part.PATH, CHOSEN_TREES * settings.points, pieces=settings.points),
-        work_of_steps(settings.k or USUAL_FEATURES, selling_work(learners) if settings.k else 1.0, settings, tested),
+        work_of_steps(settings.k or USUAL_FEATURES, one if settings.k is not None else SOLD * one, settings, tested),
         Estimate(Part.REPORT, PAGE),
     ]
 
