@@ -128,6 +128,27 @@ def test_stages_whose_number_is_not_known_are_counted_as_announced(clock):
     assert [s.left for s in said] == pytest.approx([20 - i for i in range(1, 21)])
 
 
+def test_more_stages_than_were_expected_are_counted_when_they_come(clock):
+    """A race: all candidates grow some trees, then those that are left grow more; how many is not known before."""
+    plan = plan_of(clock, (Part.SEARCH, 10), (Part.STEPS, 5))
+    plan.begin(Part.SEARCH)
+    said = work(plan, clock, 20, 1.0)
+    assert said[-1].left == pytest.approx(10)
+    plan.count(10, PIECES)
+    assert plan.standing().left == pytest.approx(10 + 15)
+    said += work(plan, clock, 10, 1.0)
+    assert [s.share for s in said] == sorted(s.share for s in said)
+
+
+def test_stages_that_are_left_out_are_done(clock):
+    """The second of four splits was enough."""
+    plan = plan_of(clock, (Part.SELLING, 10))
+    plan.begin(Part.SELLING)
+    work(plan, clock, 1, 5.0, Stage(Work.CROSS_VALIDATION, "", 1, 4))
+    plan.count(1, Stage(Work.CROSS_VALIDATION, "", 4, 4))
+    assert plan.standing().left == pytest.approx(5 / 3)
+
+
 def test_work_after_the_last_piece_counts(clock):
     plan = plan_of(clock, (Part.SEARCH, 10, 5.0), (Part.STEPS, 10))
     plan.begin(Part.SEARCH)

@@ -242,12 +242,13 @@ def shown(first: Part, stream: TextIO | None = None) -> Iterator[Shown | None]:
 
     Nothing is shown if another block around this one does so already, or if the user counts in another way.
     """
-    if is_counted():
+    stream = sys.stderr if stream is None else stream
+    if is_counted() or stream is None:  # a program may have no such stream
         yield None
         return
     plan = Plan()
     plan.begin(first)
-    display = Shown(plan, display_for(sys.stderr if stream is None else stream))
+    display = Shown(plan, display_for(stream))
     try:
         with followed(plan), counted_by(plan.count):
             yield display

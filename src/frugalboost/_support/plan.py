@@ -80,8 +80,11 @@ class _Running:
         self.next = 1.0  # the share when the piece in hand is done
         self._announced = 0
 
-    def announce(self, total: int, stage: Stage) -> Callable[[int], float]:
-        """Pieces that will be counted; the answer tells the part's share when some of them are done."""
+    def announce(self, total: int, stage: Stage, now: float) -> Callable[[int], float]:
+        """Pieces that will be counted; the answer tells the part's share when some of them are done.
+
+        The share falls if there is more to do than was announced before, and jumps if stages were left out.
+        """
         if stage.total > 1:  # stages of equal length
             first, length = (stage.number - 1) / stage.total, 1 / stage.total
         else:
@@ -93,7 +96,12 @@ class _Running:
             x = min(done / total, 1.0)
             return min(1.0, first + length * (x * (1.5 - 0.5 * x) if stage.work in LARGEST_FIRST else x))
 
+        self.move(share(0), share(1), now)
         return share
+
+    def move(self, share: float, following: float, now: float) -> None:
+        """So much is done now, and so much when the next piece is."""
+        self.share, self.next, self.moved = share, following, now
 
     def worked(self) -> float:
         """How much of the estimated work is done, by the pieces; nothing where none were counted."""
@@ -196,7 +204,7 @@ class Plan:
         """A piece is done."""
         with self._lock:
             if running is self._running and share > running.share:
-                running.share, running.next, running.moved = share, following, self._clock()
+                running.move(share, following, self._clock())
 
     def _end_part(self) -> None:
         """Learn from the part that is over how long work takes; one that ended early counts as far as it went."""
@@ -235,9 +243,7 @@ class _PlanTally:
 
     def __init__(self, plan: Plan, running: _Running | None, total: int, stage: Stage) -> None:
         self._plan, self._running, self._done = plan, running, 0
-        self._share = None if running is None else running.announce(max(total, 1), stage)
-        if running is not None and self._share is not None and running.share <= self._share(0):
-            running.next = self._share(1)
+        self._share = None if running is None else running.announce(max(total, 1), stage, plan._clock())
 
     def step(self) -> None:
         """One more is done."""

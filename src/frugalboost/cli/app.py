@@ -119,9 +119,9 @@ def run_select(asked: dict[str, Any], settings: dict[str, Any], out: str | None,
         from frugalboost.cli.printing import as_json, table_text
         from frugalboost.recipe import select as recipe
 
-        messages = Messages(tell if display is None else display.above(tell), command_spelling)
-        with own_warnings_only():
-            done = recipe.run(request, messages, loaded)
+        above = (lambda show: show) if display is None else display.above
+        with own_warnings_only(above(say)):
+            done = recipe.run(request, Messages(above(tell), command_spelling), loaded)
         done._write(place)
     contents = done.report.contents
     print_result(f"{as_json(contents, place)}\n" if json else table_text(contents, place))

@@ -7,7 +7,7 @@ import os
 import shlex
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NoReturn
 
@@ -112,8 +112,8 @@ def errors_in_one_sentence() -> Iterator[None]:
 
 
 @contextmanager
-def own_warnings_only() -> Iterator[None]:
-    """Show only our own warning about the chosen model."""
+def own_warnings_only(say: Callable[[str], None] = say) -> Iterator[None]:
+    """Show only our own warning about the chosen model, by ``say``."""
     from frugalboost import WeakSelectionWarning
 
     with warnings.catch_warnings(record=True) as caught:

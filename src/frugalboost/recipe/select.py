@@ -136,7 +136,7 @@ def select(
     header : bool, default=True
         Whether a CSV file begins with names.
     verbose : int, default=0
-        1 shows what was guessed and noticed, and how far the work is.
+        1 shows what was guessed and noticed, and on standard error how far the work is and how long the rest may take.
 
     Returns
     -------
