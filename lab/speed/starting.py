@@ -4,8 +4,8 @@
     python -m lab.speed.starting BEFORE/bin/python NOW/bin/python --rounds 15
 
 Both are interpreters of environments with a version of frugalboost each; they take turns, in fresh processes, in a
-folder with one
-small CSV file. Medians of CPU seconds, user and system. Results go to lab/results/speed/starting.md.
+folder with one small CSV file. Medians of CPU seconds, user and system. Results go to
+lab/results/speed/starting.md.
 """
 
 from __future__ import annotations
@@ -86,7 +86,8 @@ def main() -> int:
             lines.append(f"| {name} | {call} | {before:.2f} | {now:.2f} |")
             print(lines[-1], flush=True)
     words = "What `python -m lab.speed.starting BEFORE NOW` measured: medians of CPU seconds of whole processes."
-    about = ", ".join(f"{key} {value}" for key, value in machine().items() if isinstance(value, str | int | float))
+    here = machine()
+    about = f"On {here['cpu']}, with scikit-learn {here['scikit-learn']} and numpy {here['numpy']}."
     write_atomically(SPEED / "starting.md", "\n".join(["# Starting up", "", words, "", *lines, "", about, ""]))
     return 0
 
