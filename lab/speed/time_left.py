@@ -129,6 +129,14 @@ def parts(plan: NotedPlan, end: float) -> dict[Part, str]:
     return {part: f"{plan.thought.get(part, 0.0):.0f} / {took.get(part, 0.0) / unit:.0f}" for part in Part}
 
 
+def write(first: list[str], second: list[str], quick: bool) -> None:
+    """Write both tables as far as they are."""
+    words = (__doc__ or "").partition("\n\n")[2].partition("\n\n")[2].partition("\n\nReal")[0]
+    how = f"Made by `python -m lab.speed.time_left{' --quick' if quick else ''}`."
+    lines = ["# The time left", "", how, words, "", *first, "", *second, ""]
+    write_atomically(SPEED / "time_left.md", "\n".join(lines))
+
+
 def main() -> int:
     """Run, print and write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -145,8 +153,7 @@ def main() -> int:
         compared = parts(plan, end)
         second.append(f"| {name} | {' | '.join(compared[part] for part in own)} |")
         print(first[-1], second[-1], sep="\n", flush=True)
-    words = (__doc__ or "").partition("\n\n")[2].partition("\n\n")[2].partition("\n\nReal")[0]
-    write_atomically(SPEED / "time_left.md", "\n".join(["# The time left", "", words, "", *first, "", *second, ""]))
+        write(first, second, asked.quick)
     return 0
 
 
