@@ -340,22 +340,6 @@ def test_bars_are_for_terminals_only(table):
     assert "size" in shown
     assert "\x1b" not in said + shown
     assert "\r" not in said + shown
-    assert "cross-validation" not in said
-
-
-def test_bars_count_all_the_work(monkeypatch):
-    from frugalboost._support.progress import Stage, Work, progress_counter
-    from frugalboost.cli.progress_bars import progress_bars
-
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    monkeypatch.setenv("TERM", "xterm")
-    steps = []
-    monkeypatch.setattr("rich.progress.Progress.advance", lambda self, task, n=1: steps.append(task))
-    splits = [Stage(Work.CROSS_VALIDATION, f"split {i}/2, fit", i, 2) for i in (1, 2)]
-    with progress_bars(quiet=False):
-        for stage in (*splits, Stage(Work.PATH)):
-            progress_counter(3, stage).step()
-    assert len(set(steps)) == 2  # both splits belong to one bar
 
 
 # ----------------------------------------------------------------------------------------------------- predictions

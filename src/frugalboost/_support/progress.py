@@ -130,11 +130,11 @@ def in_notebook() -> bool:
     return True
 
 
-def notebook_bar(total: int, what: str) -> Any:
+def notebook_bar(total: int, what: str, **options: Any) -> Any:
     """A bar of tqdm."""
     from tqdm.auto import tqdm
 
-    return tqdm(total=total, desc=what)
+    return tqdm(total=total, desc=what, **options)
 
 
 Maker = Callable[[int, Stage], Tally]
@@ -147,6 +147,11 @@ def progress_counter(total: int, stage: Stage) -> Tally:
     if made is not None:
         return made(total, stage)
     return CountBar(total, str(stage)) if in_notebook() else CountLine(total, str(stage))
+
+
+def is_counted() -> bool:
+    """Whether :func:`counted_by` is in force."""
+    return _maker.get() is not None
 
 
 @contextmanager

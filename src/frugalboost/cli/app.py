@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 import warnings
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,11 +21,11 @@ from frugalboost.cli.messages import (
     print_result,
     say,
 )
-from frugalboost.cli.progress_bars import progress_bars
 from frugalboost.recipe.options import Messages, Rule, TaskKind
 
 if TYPE_CHECKING:
-    from frugalboost.recipe.select import Request
+    from frugalboost.recipe.request import Request
+    from frugalboost.recipe.text import LoadedTable
 
 app = typer.Typer(
     help="Boosted trees that buy the few features they need.",
@@ -91,33 +92,52 @@ def select(
     """
     rule_of_choice = {"k": k, "fewer": fewer, "mu": mu, "rule": rule.value, "sell": sell, "budget": budget}
     fits = {"trees": trees, "depth": depth, "learning_rate": learning_rate, "leaf": leaf}
-    search = {"splits": splits, "points": points, "sample": sample, "seed": seed, "threads": threads, "verbose": 1}
+    search = {"splits": splits, "points": points, "sample": sample, "seed": seed, "threads": threads}
     roles = {"target": target, "weight": weight, "ids": tuple(ids or ()), "task": task.value, "scoring": scoring}
     files = {"table": table, "test": test or None, "costs": costs or None, "bags": bags or None, "header": header}
     with errors_in_one_sentence():
-        run_select(roles | files, rule_of_choice | fits | search, out, json, quiet)
+        run_select(roles | files, rule_of_choice | fits | search | {"verbose": int(not quiet)}, out, json, quiet)
 
 
 def run_select(asked: dict[str, Any], settings: dict[str, Any], out: str | None, json: bool, quiet: bool) -> None:
     """Run the recipe, write the folder, print."""
+    from frugalboost._support.display import shown
+    from frugalboost._support.plan import Part
     from frugalboost.cli.folders import check_earlier, default_folder
-    from frugalboost.cli.printing import as_json, table_text
     from frugalboost.recipe import folder
-    from frugalboost.recipe import select as recipe
-    from frugalboost.recipe.choosing import Settings
+    from frugalboost.recipe.request import Request, Settings
 
-    request: Request = recipe.Request(**asked, settings=Settings(**settings), call={"command": command()})
+    request = Request(**asked, settings=Settings(**settings), call={"command": command()})
     request.check()
     tell = (lambda text: None) if quiet else say
     place = folder.check_folder(out or default_folder(request.table))
     check_earlier(place, request.table, request.target, named=out is not None, say=tell)
-    with progress_bars(quiet), own_warnings_only():
-        done = recipe.run(request, Messages(tell, command_spelling))
-    done._write(place)
+    with nullcontext() if quiet else shown(Part.READING) as display:
+        loaded = early_table(request)
+
+        from frugalboost._support import loading  # noqa: F401  # before another library loads OpenMP
+        from frugalboost.cli.printing import as_json, table_text
+        from frugalboost.recipe import select as recipe
+
+        above = (lambda show: show) if display is None else display.above
+        with own_warnings_only(above(say)):
+            done = recipe.run(request, Messages(above(tell), command_spelling), loaded)
+        done._write(place)
     contents = done.report.contents
     print_result(f"{as_json(contents, place)}\n" if json else table_text(contents, place))
     if not done.features:
         exit_with(recipe.NOTHING_BOUGHT.spelled(command_spelling), NOTHING)
+
+
+def early_table(request: Request) -> LoadedTable | None:
+    """A table of text whose columns are checked, before all that fits models is loaded; None for other kinds."""
+    from frugalboost.recipe.text import is_text_file, load_text
+
+    if not is_text_file(request.table):
+        return None
+    loaded = load_text(request.table, header=request.header)
+    request.roles.check(loaded)
+    return loaded
 
 
 def command() -> str:
@@ -138,13 +158,19 @@ def predict(
     """Predict with a model, from the columns it bought. Other columns are not needed."""
     with errors_in_one_sentence():
         from frugalboost.recipe import folder
-        from frugalboost.recipe.predicting import model_file, predictions
+        from frugalboost.recipe.places import check_place
+
+        file = folder.model_file(model)
+        check_place(table)
+
+        from frugalboost._support import loading  # noqa: F401  # before another library loads OpenMP
+        from frugalboost.recipe.predicting import predictions
 
         text = predictions(model, table, ids or [], proba, header, threads)
         if out is None:
             print_result(text)
         else:
-            folder.replace(out, text, inputs=[table, model_file(model)])
+            folder.replace(out, text, inputs=[table, file])
 
 
 @app.command()
@@ -172,6 +198,7 @@ def demo(
 ) -> None:
     """Choose features on a data set bundled with scikit-learn."""
     with errors_in_one_sentence(), warnings.catch_warnings():
+        from frugalboost._support import loading  # noqa: F401  # before another library loads OpenMP
         from frugalboost.cli.demo import demo_report
 
         print_result(f"{demo_report(mu, seed)}\n")

@@ -7,11 +7,10 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from frugalboost.recipe.files import COMPRESSED, LIBSVM_TARGET
 from frugalboost.recipe.folder import RUN
 from frugalboost.recipe.options import Option
+from frugalboost.recipe.places import COMPRESSED, LIBSVM_TARGET, origin_of
 from frugalboost.recipe.problems import OUT, Problem
-from frugalboost.recipe.selection import origin_of
 
 
 def default_folder(table: str) -> str:

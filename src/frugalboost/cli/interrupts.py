@@ -64,7 +64,6 @@ def _on_unraisable(what: Any) -> None:
 
 
 def _exit_at_once() -> None:
-    words = b"\nfrugalboost: stopped.\n"
     with contextlib.suppress(OSError):  # standard error may be closed
-        os.write(2, b"\x1b[?25h" + words if os.isatty(2) else words)  # bars hide the cursor
+        os.write(2, b"\nfrugalboost: stopped.\n")
     os._exit(INTERRUPTED)

@@ -7,7 +7,7 @@ import os
 import shlex
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NoReturn
 
@@ -88,8 +88,6 @@ def exit_with(words: str, code: int) -> NoReturn:
 def errors_in_one_sentence() -> Iterator[None]:
     """Turn errors into a sentence and an exit code; FRUGALBOOST_DEBUG=1 shows the traceback."""
     try:
-        from frugalboost._support import loading  # noqa: F401  # before another library loads OpenMP
-
         interrupts.set_working(True)
         yield
         interrupts.set_working(False)
@@ -114,8 +112,8 @@ def errors_in_one_sentence() -> Iterator[None]:
 
 
 @contextmanager
-def own_warnings_only() -> Iterator[None]:
-    """Show only our own warning about the chosen model."""
+def own_warnings_only(say: Callable[[str], None] = say) -> Iterator[None]:
+    """Show only our own warning about the chosen model, by ``say``."""
     from frugalboost import WeakSelectionWarning
 
     with warnings.catch_warnings(record=True) as caught:

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
-from enum import StrEnum
-from numbers import Integral, Real
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit, train_test_split
 
+from frugalboost._support.plan import Part, foresee, reached
 from frugalboost.costs import Cost
 from frugalboost.estimators import GBFSClassifier, GBFSRegressor
 from frugalboost.estimators.base import GBFSBase
 from frugalboost.estimators.cross_validation import GBFSClassifierCV, GBFSCVBase, GBFSRegressorCV
-from frugalboost.recipe.options import LARGEST_SEED, Option, Rule
-from frugalboost.recipe.problems import Problem
+from frugalboost.recipe.options import Rule
+from frugalboost.recipe.request import Settings
 from frugalboost.recipe.task import Task
+from frugalboost.recipe.workload import selling_work, work_of_run, work_of_steps
 from frugalboost.report.findings import Choice, Findings, chosen_by_rule, examine
 from frugalboost.report.measure import Measure
 from frugalboost.selection.splits import chosen_index
@@ -30,76 +30,6 @@ USUAL_LEAF, LEAVES = 20, 50  # rows in a leaf: 20, on small tables a fiftieth of
 USUAL_DEPTH = 4
 # With more columns than rows, splits of few rows find columns by chance: lines are tried, and trees of a single split.
 WIDE = {"bases": ("lines", "trees"), "max_depths": (1,)}
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What a user may set."""
-
-    k: int | None = None
-    mu: float | None = None
-    rule: str = Rule.ONE_STANDARD_ERROR
-    sell: bool = True
-    budget: float | None = None
-    trees: int = 500
-    depth: int | None = None  # None: USUAL_DEPTH, or what is best of WIDE
-    fewer: bool = False  # with k: at most that many
-    learning_rate: float = 0.1
-    leaf: int | None = None
-    splits: int = 5
-    points: int = 20
-    sample: int | None = None  # rows to choose by; None: as many as USUAL_SAMPLE says, 0: all
-    seed: int = 0
-    threads: int | None = None
-    verbose: int = 0
-
-    def check(self) -> None:
-        """Raise Problem for settings that are out of bounds or don't go together."""
-        if self.k is not None and self.mu is not None:
-            raise Problem(Option("k"), " and ", Option("mu"), " can't be used together: give one of them.")
-        if self.fewer and self.k is None:
-            raise Problem(Option("fewer"), " needs ", Option("k"), ": it allows fewer features than that.")
-        for name, lowest in LOWEST.items():
-            check_number(name, getattr(self, name), lowest)
-        if self.seed > LARGEST_SEED:
-            raise Problem(Option("seed"), f" must be at most {LARGEST_SEED}, not {self.seed}.")
-        check_word("rule", self.rule, Rule)
-
-
-LOWEST: dict[str, int | float] = {  # an int bound: the setting must be a whole number
-    "k": 1,
-    "mu": 0.0,
-    "budget": 0.0,
-    "trees": 1,
-    "depth": 1,
-    "learning_rate": 1e-6,
-    "leaf": 1,
-    "splits": 2,
-    "points": 2,
-    "sample": 0,
-    "seed": 0,
-    "threads": 1,
-}
-
-
-def check_number(name: str, value: Any, lowest: int | float) -> None:
-    """Raise Problem for a setting that is not such a number; None means that it is not set."""
-    if value is None and name not in ("trees", "learning_rate", "splits", "points", "seed"):
-        return
-    whole = isinstance(lowest, int)
-    if not isinstance(value, Integral if whole else Real) or isinstance(value, bool):
-        raise Problem(Option(name), f" must be a {'whole ' if whole else ''}number, not {value!r}.")
-    if not np.isfinite(float(value)):
-        raise Problem(Option(name), f" must be a finite number, not {value}.")
-    if value < lowest:
-        raise Problem(Option(name), f" must be at least {lowest:g}, not {value!r}.")
-
-
-def check_word(name: str, value: Any, known: type[StrEnum]) -> None:
-    """Raise Problem for a setting that is not one of the known words."""
-    words = [word.value for word in known]
-    if value not in words:
-        raise Problem(Option(name), f" must be one of {', '.join(map(repr, words))}, not {value!r}.")
 
 
 def choose(rows: Sample, task: Task, settings: Settings, costs: Cost | None, test: Sample | None = None) -> Findings:
@@ -125,18 +55,26 @@ def choose(rows: Sample, task: Task, settings: Settings, costs: Cost | None, tes
     template = template_of(len(rows.y), task, settings, costs)
     tried = {"max_iters": trees_tried(settings.trees), **learners_tried(all_rows.X.shape, settings.depth)}
     search = search_of(template, rows.y, task, settings, **tried)
+    learners = len(search._learners(template))
+    foresee(*work_of_run(len(rows.y), len(all_rows.y), learners, settings, test is not None))
+    reached(Part.SEARCH)
     search.fit(rows.X, rows.y, rows.weights)
     choice = None
     if settings.rule == Rule.ONE_STANDARD_ERROR and not search.n_features_selected_:
         retry_with_paired_rule(search, rows)
+    reached(Part.SELLING)
     if settings.k is not None:
         choice = choose_k(search, rows, settings.k, settings.fewer)
     elif settings.mu is not None:
         choice = choose_mu(search, rows, settings.mu)
     elif settings.sell and search.n_features_selected_:
         choice = sold_back(search, rows)
+    reached(Part.ALL_ROWS)
     if rows is not all_rows:
         choice = fitted_on_all(choice or chosen_by_rule(search), all_rows, settings)
+    chosen = (choice or chosen_by_rule(search)).model
+    buying = 1.0 if chosen.n_features_to_select is None else selling_work(learners)
+    foresee(work_of_steps(len(chosen.selected_features_), buying, settings, test is not None))
     return examine(search, rows, test, choice)
 
 

@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frugalboost.recipe.files import LIBSVM_TARGET, LoadedTable
-from frugalboost.recipe.options import SILENT, Messages, Option
-from frugalboost.recipe.problems import Problem, listed, unknown
+from frugalboost.recipe.options import SILENT, Messages
+from frugalboost.recipe.places import LIBSVM_TARGET
+from frugalboost.recipe.problems import Problem, unknown
+from frugalboost.recipe.request import Roles
+from frugalboost.recipe.text import LoadedTable
 from frugalboost.report.facts import Notice, NoticeKind, counts_rows
 
 MOST_LEVELS = 1_000  # of a column of texts; with more, and most of them rare, it is free text or an id
@@ -30,25 +32,6 @@ class Columns:
     names: list[str]
     notices: list[Notice] = field(default_factory=list)
     dropped_rows: int = 0
-
-
-@dataclass(frozen=True)
-class Roles:
-    """Which columns are not features."""
-
-    target: str | None
-    weight: str | None = None
-    ids: Sequence[str] = ()
-
-    def check(self, loaded: LoadedTable) -> None:
-        """Raise Problem for a column that does not exist, or has two roles."""
-        roles = [n for n in (self.target, self.weight, *self.ids) if n is not None]
-        for name in roles:
-            if name not in loaded.names:
-                raise unknown("column", name, loaded.names, loaded.source)
-        twice = next((n for i, n in enumerate(roles) if n in roles[:i]), None)
-        if twice is not None:
-            raise Problem(f"Column {twice!r} has two roles. Use it as one of target, weight and id.")
 
 
 def split_columns(loaded: LoadedTable, roles: Roles, messages: Messages = SILENT) -> Columns:
@@ -73,17 +56,15 @@ def split_columns(loaded: LoadedTable, roles: Roles, messages: Messages = SILENT
         if roles.target not in (None, LIBSVM_TARGET) or roles.weight or roles.ids:
             raise Problem(f"A LIBSVM file has one target, {LIBSVM_TARGET!r}, and no weights or ids.")
         return Columns(loaded.columns, loaded.target, None, loaded.names, remarks)
-    if roles.target is None:
-        there = f"There are {listed(loaded.names)}."
-        raise Problem(Option("target"), f" is missing: name the column to predict. {there}")
     roles.check(loaded)
-    table, dropped = with_target(loaded, roles.target)
-    y = target_values(table.column(roles.target))
+    target = str(roles.target)
+    table, dropped = with_target(loaded, target)
+    y = target_values(table.column(target))
     weights = weights_of(table, roles.weight) if roles.weight else None
-    names = [n for n in loaded.names if n not in (roles.target, roles.weight, *roles.ids)]
+    names = [n for n in loaded.names if n not in (target, roles.weight, *roles.ids)]
     X, notices = features(table, names, loaded.unnamed)
     if dropped:
-        text = f"{dropped:,} rows without a value of {roles.target!r} were left out."
+        text = f"{dropped:,} rows without a value of {target!r} were left out."
         remarks.append(Notice(NoticeKind.ROWS, text))
     return Columns(X, y, weights, list(X.columns), [*remarks, *notices], dropped)
 

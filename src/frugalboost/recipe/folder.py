@@ -10,15 +10,18 @@ import os
 import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from frugalboost.estimators.base import GBFSBase
 from frugalboost.files import atomic_file
 from frugalboost.files.atomic_folder import atomic_folder, is_left_over, remove_stale
 from frugalboost.page.contents import Contents
 from frugalboost.recipe.options import Option
+from frugalboost.recipe.places import existing_file
 from frugalboost.recipe.problems import OUT, Problem, writing
 from frugalboost.report import Report
+
+if TYPE_CHECKING:  # the command looks at folders before it loads what fits models
+    from frugalboost.estimators.base import GBFSBase
 
 SELECTED, PATH, MODEL, REPORT, RUN = "selected.csv", "path.csv", "model.frugal", "report.html", "run.json"
 OWN = (SELECTED, PATH, MODEL, REPORT, RUN)  # the last one marks a folder as a run
@@ -153,6 +156,14 @@ def path(contents: Contents) -> Rows:
         for p in contents["points"]
     ]
     return [*heads, "features"], rows
+
+
+def model_file(model: str) -> Path:
+    """The file of a model, which may be named by the folder of its run."""
+    file = Path(model).expanduser()
+    if file.is_dir() and not (file / MODEL).is_file():
+        raise Problem(f"There is no model in the folder {str(file)!r}.")
+    return file / MODEL if file.is_dir() else existing_file(model)
 
 
 def record_of(place: str | os.PathLike[str]) -> Path:

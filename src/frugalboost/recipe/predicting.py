@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,10 +10,12 @@ from sklearn.base import is_classifier
 
 from frugalboost.estimators.saving import load
 from frugalboost.recipe.columns import as_fitted, kinds_of_model
-from frugalboost.recipe.files import LoadedTable, existing_file, is_libsvm, load_table
-from frugalboost.recipe.folder import MODEL, csv_text
+from frugalboost.recipe.files import load_table
+from frugalboost.recipe.folder import csv_text, model_file
 from frugalboost.recipe.options import Option
+from frugalboost.recipe.places import is_libsvm
 from frugalboost.recipe.problems import Problem
+from frugalboost.recipe.text import LoadedTable
 
 
 def predictions(
@@ -54,14 +55,6 @@ def predictions(
     if proba:
         columns += fitted.predict_proba(X).T.tolist()
     return csv_text(heads, zip(*columns, strict=True))
-
-
-def model_file(model: str) -> Path:
-    """The file of a model, which may be named by the folder of its run."""
-    file = Path(model).expanduser()
-    if file.is_dir() and not (file / MODEL).is_file():
-        raise Problem(f"There is no model in the folder {str(file)!r}.")
-    return file / MODEL if file.is_dir() else existing_file(model)
 
 
 def rows_for(fitted: Any, table: Any, ids: Sequence[str], header: bool) -> tuple[Any, list[list[Any]]]:

@@ -11,9 +11,10 @@ from typing import Any
 
 from frugalboost.costs import Bags, Cost, Prices
 from frugalboost.costs.resolve import as_cost
-from frugalboost.recipe.files import existing_file, find_delimiter, reason_of
 from frugalboost.recipe.options import Option
+from frugalboost.recipe.places import existing_file
 from frugalboost.recipe.problems import Problem, listed, unknown
+from frugalboost.recipe.text import find_delimiter, reason_of
 
 Table = dict[str, Any]
 

@@ -5,67 +5,44 @@ from __future__ import annotations
 import inspect
 import os
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
+from contextlib import nullcontext
+from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from sklearn.metrics import get_scorer_names
 
+from frugalboost._support.display import shown
+from frugalboost._support.plan import Part, reached
 from frugalboost.estimators import GBFSClassifier, GBFSRegressor
 from frugalboost.estimators.fitted import NothingBoughtWarning
-from frugalboost.recipe.choosing import Settings, check_word, choose, sample_size
+from frugalboost.recipe.choosing import choose, sample_size
 from frugalboost.recipe.columns import (
     Columns,
-    Roles,
     as_fitted,
     kinds_of_frame,
     split_columns,
     target_values,
     weights_of,
 )
-from frugalboost.recipe.files import LIBSVM_TARGET, LoadedTable, is_path, load_table
-from frugalboost.recipe.options import SILENT, Messages, Option, Sentence, TaskKind
+from frugalboost.recipe.files import load_table
+from frugalboost.recipe.options import SILENT, Messages, Option, Sentence
+from frugalboost.recipe.places import LIBSVM_TARGET, is_path
 from frugalboost.recipe.pricing import costs_of
-from frugalboost.recipe.problems import Problem, unknown
+from frugalboost.recipe.problems import Problem
+from frugalboost.recipe.request import Request, Roles, Settings
+from frugalboost.recipe.scores import unknown_score
 from frugalboost.recipe.selection import Selection, Source
 from frugalboost.recipe.task import Task, task_of
+from frugalboost.recipe.text import LoadedTable
 from frugalboost.report.contents import contents_of
 from frugalboost.report.facts import Notice, NoticeKind
 from frugalboost.tables.checking import check_X
 from frugalboost.tables.sample import Sample
 
 FEWEST_ROWS = 10
-
-
-@dataclass(frozen=True)
-class Request:
-    """What a user asks for."""
-
-    table: Any
-    target: str | None = None
-    weight: str | None = None
-    ids: Sequence[str] = ()
-    test: Any = None
-    costs: Any = None
-    bags: Any = None
-    task: str = TaskKind.AUTO
-    scoring: str | None = None
-    header: bool = True
-    settings: Settings = field(default_factory=Settings)
-    call: Mapping[str, str] = field(default_factory=dict)  # the call, for the report: "command" or "python"
-
-    def check(self) -> None:
-        """Raise Problem for errors that do not depend on the table."""
-        self.settings.check()
-        check_word("task", self.task, TaskKind)
-        for name, value in (("target", self.target), ("weight", self.weight), ("scoring", self.scoring)):
-            if value is not None and not isinstance(value, str):
-                raise Problem(Option(name), f" must be a name, not {type(value).__name__}.")
-        for value in self.ids:
-            if not isinstance(value, str):
-                raise Problem(Option("ids"), f" must be a name or a list of names, not of {type(value).__name__}.")
 
 
 def select(
@@ -159,7 +136,7 @@ def select(
     header : bool, default=True
         Whether a CSV file begins with names.
     verbose : int, default=0
-        1 shows what was guessed and noticed, and how far the work is.
+        1 shows what was guessed and noticed, and on standard error how far the work is and how long the rest may take.
 
     Returns
     -------
@@ -236,7 +213,7 @@ def python_call(given: Mapping[str, Any]) -> dict[str, str]:
     return {"python": f"frugalboost.select({', '.join(shown)})"}
 
 
-def run(request: Request, messages: Messages = SILENT) -> Selection:
+def run(request: Request, messages: Messages = SILENT, loaded: LoadedTable | None = None) -> Selection:
     """Read a table, choose features and collect the report.
 
     Parameters
@@ -245,6 +222,8 @@ def run(request: Request, messages: Messages = SILENT) -> Selection:
         What a user asks for.
     messages : Messages
         Where guesses and notices are shown.
+    loaded : LoadedTable or None, default=None
+        The table, if it has been read already.
 
     Returns
     -------
@@ -252,8 +231,16 @@ def run(request: Request, messages: Messages = SILENT) -> Selection:
         The path, the choice, the model and the report.
     """
     request.check()
-    loaded = load_table(request.table, header=request.header)
-    columns = split_columns(loaded, Roles(request.target, request.weight, request.ids), messages)
+    with shown(Part.READING) if request.settings.verbose else nullcontext() as display:
+        if display is not None:
+            messages = replace(messages, show=display.above(messages.show))
+        return selection_from(request, messages, loaded)
+
+
+def selection_from(request: Request, messages: Messages, loaded: LoadedTable | None) -> Selection:
+    """The same for a request that is checked."""
+    loaded = load_table(request.table, header=request.header) if loaded is None else loaded
+    columns = split_columns(loaded, request.roles, messages)
     target = LIBSVM_TARGET if loaded.is_sparse else str(request.target)
     if len(columns.y) < FEWEST_ROWS:
         raise Problem(f"{loaded.source} has {len(columns.y)} rows; at least {FEWEST_ROWS} are needed.")
@@ -274,6 +261,7 @@ def run(request: Request, messages: Messages = SILENT) -> Selection:
     with warnings.catch_warnings():  # of models that are only tried
         warnings.simplefilter("ignore", NothingBoughtWarning)
         findings = choose(rows, task, request.settings, costs, test)
+    reached(Part.REPORT)
     model = findings.choice.model
     checked, _ = model._like()._checked(rows.X, rows.y, rows.weights)
     contents = contents_of(
@@ -307,7 +295,7 @@ def tell_of_sample(size: int, n_rows: int, messages: Messages) -> None:
 def check_scoring_name(task: Task, y: Any) -> None:
     """Raise Problem for a scorer that is unknown, with the nearest name, or that is not for such a target."""
     if task.scoring is not None and task.scoring not in get_scorer_names():
-        raise unknown("score", task.scoring, get_scorer_names(), "scikit-learn")
+        raise unknown_score(task.scoring, get_scorer_names())
     if task.scoring == "roc_auc" and len(np.unique(y)) > 2:
         other = Option("scoring", "roc_auc_ovr")
         raise Problem("roc_auc is for two classes; for more, use ", other, ".")

@@ -17,7 +17,7 @@ from frugalboost.estimators.base import GBFSBase
 from frugalboost.page.contents import Contents
 from frugalboost.page.page import error_text, lead
 from frugalboost.recipe import folder as folders
-from frugalboost.recipe.files import STANDARD_INPUT, is_libsvm
+from frugalboost.recipe.places import is_libsvm, origin_of
 from frugalboost.recipe.predicting import libsvm_rows, rows_for
 from frugalboost.report import Report
 
@@ -278,14 +278,3 @@ def _candidate(found: dict[str, Any], mu: float, features: tuple[str, ...]) -> C
 
 def _cells(texts: Sequence[str], tag: str) -> str:
     return "".join(f"<{tag}>{html.escape(text)}</{tag}>" for text in texts)
-
-
-def origin_of(table: str, folder: Path) -> str:
-    """The path of a table relative to a folder; it tells runs of different tables apart."""
-    if table == "-":
-        return STANDARD_INPUT
-    place = os.path.realpath(os.path.expanduser(table))
-    try:
-        return os.path.relpath(place, os.path.realpath(folder.parent))
-    except ValueError:  # on another drive
-        return place

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from frugalboost._support.plan import Part, reached
 from frugalboost.estimators.base import GBFSBase
 from frugalboost.estimators.cross_validation import GBFSCVBase
 from frugalboost.estimators.fitted import NothingBoughtWarning
@@ -78,7 +79,9 @@ def examine(search: GBFSCVBase, rows: Sample, test: Sample | None = None, choice
     choice = choice or chosen_by_rule(search)
     with warnings.catch_warnings():  # the first models of a path buy nothing
         warnings.simplefilter("ignore", NothingBoughtWarning)
+        reached(Part.PATH)
         points = list(_points(search, rows, scorer))
+        reached(Part.STEPS)
         steps = steps_of(search, choice.model, rows, scorer, choice.mu_given)
     return Findings(
         parameter=_parameter(search),

@@ -1,0 +1,152 @@
+"""What a user asks for, and what can be checked before any table is read.
+
+This module imports nothing slow: the command checks a call before it loads what reads tables and fits models.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from numbers import Integral, Real
+from os import fspath
+from typing import Any
+
+from frugalboost.recipe.options import LARGEST_SEED, Option, Rule, TaskKind
+from frugalboost.recipe.places import check_place, existing_file, is_path
+from frugalboost.recipe.problems import Problem, listed, unknown
+from frugalboost.recipe.scores import check_score
+from frugalboost.recipe.text import LoadedTable
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a user may set."""
+
+    k: int | None = None
+    mu: float | None = None
+    rule: str = Rule.ONE_STANDARD_ERROR
+    sell: bool = True
+    budget: float | None = None
+    trees: int = 500
+    depth: int | None = None  # None: USUAL_DEPTH, or what is best of WIDE
+    fewer: bool = False  # with k: at most that many
+    learning_rate: float = 0.1
+    leaf: int | None = None
+    splits: int = 5
+    points: int = 20
+    sample: int | None = None  # rows to choose by; None: as many as USUAL_SAMPLE says, 0: all
+    seed: int = 0
+    threads: int | None = None
+    verbose: int = 0
+
+    def check(self) -> None:
+        """Raise Problem for settings that are out of bounds or don't go together."""
+        if self.k is not None and self.mu is not None:
+            raise Problem(Option("k"), " and ", Option("mu"), " can't be used together: give one of them.")
+        if self.fewer and self.k is None:
+            raise Problem(Option("fewer"), " needs ", Option("k"), ": it allows fewer features than that.")
+        for name, lowest in LOWEST.items():
+            check_number(name, getattr(self, name), lowest)
+        if self.seed > LARGEST_SEED:
+            raise Problem(Option("seed"), f" must be at most {LARGEST_SEED}, not {self.seed}.")
+        check_word("rule", self.rule, Rule)
+
+
+LOWEST: dict[str, int | float] = {  # an int bound: the setting must be a whole number
+    "k": 1,
+    "mu": 0.0,
+    "budget": 0.0,
+    "trees": 1,
+    "depth": 1,
+    "learning_rate": 1e-6,
+    "leaf": 1,
+    "splits": 2,
+    "points": 2,
+    "sample": 0,
+    "seed": 0,
+    "threads": 1,
+}
+
+
+def check_number(name: str, value: Any, lowest: int | float) -> None:
+    """Raise Problem for a setting that is not such a number; None means that it is not set."""
+    if value is None and name not in ("trees", "learning_rate", "splits", "points", "seed"):
+        return
+    whole = isinstance(lowest, int)
+    if not isinstance(value, Integral if whole else Real) or isinstance(value, bool):
+        raise Problem(Option(name), f" must be a {'whole ' if whole else ''}number, not {value!r}.")
+    if not math.isfinite(value):
+        raise Problem(Option(name), f" must be a finite number, not {value}.")
+    if value < lowest:
+        raise Problem(Option(name), f" must be at least {lowest:g}, not {value!r}.")
+
+
+def check_word(name: str, value: Any, known: type[StrEnum]) -> None:
+    """Raise Problem for a setting that is not one of the known words."""
+    words = [word.value for word in known]
+    if value not in words:
+        raise Problem(Option(name), f" must be one of {', '.join(map(repr, words))}, not {value!r}.")
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Which columns are not features."""
+
+    target: str | None
+    weight: str | None = None
+    ids: Sequence[str] = ()
+
+    def check(self, loaded: LoadedTable) -> None:
+        """Raise Problem for a target that is missing, a column that does not exist, or has two roles."""
+        if self.target is None:
+            there = f"There are {listed(loaded.names)}."
+            raise Problem(Option("target"), f" is missing: name the column to predict. {there}")
+        roles = [n for n in (self.target, self.weight, *self.ids) if n is not None]
+        for name in roles:
+            if name not in loaded.names:
+                raise unknown("column", name, loaded.names, loaded.source)
+        twice = next((n for i, n in enumerate(roles) if n in roles[:i]), None)
+        if twice is not None:
+            raise Problem(f"Column {twice!r} has two roles. Use it as one of target, weight and id.")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a user asks for."""
+
+    table: Any
+    target: str | None = None
+    weight: str | None = None
+    ids: Sequence[str] = ()
+    test: Any = None
+    costs: Any = None
+    bags: Any = None
+    task: str = TaskKind.AUTO
+    scoring: str | None = None
+    header: bool = True
+    settings: Settings = field(default_factory=Settings)
+    call: Mapping[str, str] = field(default_factory=dict)  # the call, for the report: "command" or "python"
+
+    def check(self) -> None:
+        """Raise Problem for errors that do not depend on the table."""
+        self.settings.check()
+        check_word("task", self.task, TaskKind)
+        for name, value in (("target", self.target), ("weight", self.weight), ("scoring", self.scoring)):
+            if value is not None and not isinstance(value, str):
+                raise Problem(Option(name), f" must be a name, not {type(value).__name__}.")
+        for value in self.ids:
+            if not isinstance(value, str):
+                raise Problem(Option("ids"), f" must be a name or a list of names, not of {type(value).__name__}.")
+        check_score(self.scoring)
+        for table in (self.table, self.test):
+            check_place(table)
+        for file in (self.costs, self.bags):
+            if is_path(file):
+                existing_file(fspath(file))
+
+    @property
+    def roles(self) -> Roles:
+        """Which columns are not features."""
+        return Roles(self.target, self.weight, self.ids)
