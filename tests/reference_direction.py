@@ -38,10 +38,11 @@ def signs_of(sums):
 
 
 def combined(gs, signs):
-    """The sum of all gradients with their signs, on the integer grid of a tree. Any order of outputs gives the same."""
+    """The gradients along the direction of these signs, on the integer grid of a tree, in any order of outputs."""
     largest = max(float(np.max(np.abs(g), initial=0.0)) for g in gs)
     shift = integers(np.array([largest]), SUM_BITS)[1]
     total = [0] * len(gs[0])
     for g, sign in zip(gs, signs):
         total = [t + sign * int(v) for t, v in zip(total, np.rint(np.ldexp(g, shift)))]
-    return integers(np.ldexp(np.array(total, dtype=float), -shift), GRADIENT_BITS)
+    length = np.sqrt(float(max(1, sum(sign != 0 for sign in signs))))
+    return integers(np.ldexp(np.array(total, dtype=float), -shift) / length, GRADIENT_BITS)

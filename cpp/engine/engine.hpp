@@ -166,8 +166,8 @@ class Engine {
   // searched on the sum over outputs of sign * gradient (-1, 0 or 1 for each output). Nodes are numbered within their
   // level: the roots by tree, and 2 i and 2 i + 1 are the left and the right child of split i.
   virtual void begin_trees(std::span<const std::int8_t> signs) = 0;  // empty: a tree for each output
-  // The gradients on which a tree is searched: those of its output, or their sum with signs, each rounded to 40 bits
-  // for the largest of all.
+  // The gradients on which a tree is searched: those of its output; or their sum with signs, each rounded to 40 bits
+  // for the largest of all, divided by the root of the number of signs that are not 0.
   virtual GradientFacts tree_gradients(size_t tree) const = 0;
   // For each output the sum of weight unit * q * z over all rows. z is 1 or -1, from the lowest bit of
   // mixed(key + number), where the row's key follows from its bins (data/row_keys.hpp).

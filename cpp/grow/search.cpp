@@ -201,7 +201,8 @@ Search::Mask Search::possible(size_t node, bool everything) const {
   const Node& open = nodes_[node];
   const bool bounds = screening_ && !everything;
   const double least = worth_.least_gain(found_[node]);
-  const double most = bounds ? most_gain(open.sums, engine_.tree_gradients(open.output), table.weight_shift) : kInfinity;
+  const double most =
+      bounds ? most_gain(open.sums, engine_.tree_gradients(open.output), table.weight_shift) : kInfinity;
   for (size_t p = 0; p < columns.size(); ++p) {
     const size_t c = columns[p];
     if (!everything) {

@@ -75,7 +75,7 @@ class SparseColumns {
   double cheapest_ = kInfinity;
   std::pair<size_t, std::uint32_t> priced_at_{kNone, 0};  // purchases at that time, and the iteration if drawn
   std::uint32_t iterations_ = 0;
-  bool measured_ = false;                        // listed_ belongs to the gradients of these trees
+  bool measured_ = false;  // listed_ belongs to the gradients of these trees
   size_t trees_ = 0;
   std::vector<std::vector<ListedSums>> listed_;  // by tree and column
 };

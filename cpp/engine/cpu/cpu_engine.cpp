@@ -97,8 +97,8 @@ void CpuEngine::begin_screening() {
   const AllGradients gradients = searched();
   if (!screening_) return sample_.reset();
   if (!sample_)
-    sample_ = std::make_unique<RowSample>(train_.X, facts_, rows_to_sample(train_.X, gradients[0], options_.seed, context_),
-                                          kMissProbability, context_);
+    sample_ = std::make_unique<RowSample>(
+        train_.X, facts_, rows_to_sample(train_.X, gradients[0], options_.seed, context_), kMissProbability, context_);
   sample_->begin_trees(gradients, context_);
 }
 
@@ -245,7 +245,8 @@ std::vector<LeafSums> CpuEngine::leaf_sums(size_t output) {
 }
 
 std::vector<double> CpuEngine::leaf_quantiles(size_t output, double level) {
-  return quantiles_of_leaves(leaves_[tree_of(output)], partition_, train_.target, predictions_.raw(output), level, context_);
+  return quantiles_of_leaves(leaves_[tree_of(output)], partition_, train_.target, predictions_.raw(output), level,
+                             context_);
 }
 
 void CpuEngine::add_tree(size_t output, const Tree& tree, std::span<const double> leaf_values) {

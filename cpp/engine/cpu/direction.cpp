@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "support/mixing.hpp"
 
@@ -11,7 +12,8 @@ namespace {
 constexpr size_t kBlock = 4096;
 constexpr int kSumBits = 40;  // of the largest gradient; sums of up to 2^13 outputs are doubles without rounding
 
-std::int64_t signed_sum(std::span<const std::int32_t> q, std::span<const std::int32_t> flip, const std::int64_t* units) {
+std::int64_t signed_sum(std::span<const std::int32_t> q, std::span<const std::int32_t> flip,
+                        const std::int64_t* units) {
   std::int64_t sum = 0;
   if (units == nullptr) {
     for (size_t i = 0; i < q.size(); ++i) sum += (q[i] ^ flip[i]) - flip[i];
@@ -38,8 +40,7 @@ std::vector<std::int64_t> probe(AllGradients gradients, std::span<const std::uin
   std::vector<std::int64_t> parts(blocks * outputs), sums(outputs);
   context.over_blocks(rows, kBlock, 2.0 * real(outputs), [&](size_t begin, size_t end, size_t block) {
     std::array<std::int32_t, kBlock> flip;  // -1: the row counts negatively
-    for (size_t i = begin; i < end; ++i)
-      flip[i - begin] = -narrow<std::int32_t>(mixed(row_keys[i] + number) & 1);
+    for (size_t i = begin; i < end; ++i) flip[i - begin] = -narrow<std::int32_t>(mixed(row_keys[i] + number) & 1);
     const std::int64_t* units = weights.uniform() ? nullptr : weights.units.data() + begin;
     for (size_t k = 0; k < outputs; ++k)
       parts[block * outputs + k] =
@@ -63,9 +64,12 @@ void combine(Predictions& predictions, std::span<const std::int8_t> signs, const
       for (size_t i = begin; i < end; ++i) sums[i] += sign * own.at(g[i]);
     });
   }
+  // Divided by the length of the direction: what is gained along it is at most what all outputs gain.
+  const double length =
+      std::sqrt(real(std::max<size_t>(1, signs.size() - index(std::count(signs.begin(), signs.end(), 0)))));
   std::vector<double> total(sums.size());
   context.over_blocks(sums.size(), kBlock, 1.0, [&](size_t begin, size_t end, size_t) {
-    for (size_t i = begin; i < end; ++i) total[i] = grid.back(sums[i]);
+    for (size_t i = begin; i < end; ++i) total[i] = grid.back(sums[i]) / length;
   });
   out.set(total, -1.0, weights, context);
 }

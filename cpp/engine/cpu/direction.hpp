@@ -13,8 +13,8 @@ namespace frugal {
 std::vector<std::int64_t> probe(AllGradients gradients, std::span<const std::uint64_t> row_keys, std::uint64_t number,
                                 const Weights& weights, Context& context);
 
-// The sum over outputs of sign * gradient, of every row. All gradients are rounded to one grid first, so the order of
-// the outputs does not matter.
+// The sum over outputs of sign * gradient, of every row, divided by the root of the number of signs that are not 0. All
+// gradients are rounded to one grid first, so the order of the outputs does not matter.
 void combine(Predictions& predictions, std::span<const std::int8_t> signs, const Weights& weights, Context& context,
              GridGradients& out);
 

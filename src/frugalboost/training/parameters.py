@@ -171,7 +171,7 @@ PARAMETERS = (
     Parameter(
         "multi_strategy",
         "str",
-        '"one_output_per_tree"',
+        '"multi_output_tree"',
         '{"one_output_per_tree", "multi_output_tree"}',
         [StrOptions({"one_output_per_tree", "multi_output_tree"})],
         """With more than two classes: a tree for each class in every iteration, or one tree for all of them, whose
