@@ -31,6 +31,7 @@ def settings(rng, d, **given):
         stop=str(rng.choice(["paid", "paid", "paid", "never"])),
         base=str(rng.choice(["trees", "both", "lines"])),
         line_scale=str(rng.choice(["ranks", "values"])),
+        multi_strategy=str(rng.choice(["one_output_per_tree", "multi_output_tree"])),
     )
     return replace(options, **given)
 

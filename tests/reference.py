@@ -7,16 +7,19 @@ are part of the definition, because a model must be the same to the last bit on 
 * Gradients enter the sums as integers (``q``), and so do weights, so sums do not depend on order.
 * ``exp`` and ``log`` are spelled out in basic operations (``reference_numbers``).
 
-What lines are drawn on and how far they go is in ``reference_lines``; which of them are made is decided here.
+What lines are drawn on and how far they go is in ``reference_lines``; which of them are made is decided here. On what
+one tree for all classes is searched is in ``reference_direction``.
 """
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import frexp, inf, isinf, ldexp
 
 import numpy as np
+from reference_direction import combined, number_of, probe, row_keys, signs_of
 from reference_lines import Scale, full_line, line_gain
 from reference_numbers import GRADIENT_BITS, LEAF_BITS, WEIGHT_BITS, exp, integers, log, weighted_quantile
 from reference_prices import fixed_prices
@@ -309,6 +312,8 @@ class Options:
     init: str = "prior"
     stop: str = "paid"
     categorical: tuple = ()  # columns whose values are levels
+    multi_strategy: str = "one_output_per_tree"
+    seed: int = 0
     base: str = "trees"
     line_scale: str = "values"
 
@@ -365,6 +370,14 @@ class Data:
                 None if f in categorical else Scale(self.X[:, f], self.cuts[f], self.units, line_scale)
                 for f in range(self.X.shape[1])
             ]
+
+    def bins(self):
+        """The number of each row's bin in every column; missing values are in the bin after those of values."""
+        found = []
+        for column, cuts in zip(self.X.T, self.cuts):
+            inside = np.searchsorted(cuts, column, side="left")
+            found.append([int(b) for b in np.where(np.isnan(column), len(cuts) + 1, inside)])
+        return found
 
 
 def split_gain(gl, wl, gr, wr, factor):
@@ -500,7 +513,7 @@ def equal_offers(level, made, split, open_nodes, splits, ledger, mu):
 def grow(data, gradients, ledger, mu, options, purchases):
     """The trees of all outputs side by side, level by level, so that the order of outputs decides nothing.
 
-    ``gradients``: for each output the integers and their exponent. Purchases change the prices for the rest of these
+    ``gradients``: for each tree the integers and their exponent. Purchases change the prices for the rest of these
     very trees. Returns the roots and, for each, the best raw split of every column.
     """
     roots = [Node(np.ones(len(data.y), bool), output=k, root=True) for k in range(len(gradients))]
@@ -639,6 +652,22 @@ def mean_loss(loss, data, raw):
     return float(np.dot(values, np.array(data.units, dtype=float)) / sum(data.units))
 
 
+def searched(gs, gradients, iteration, data, keys, options):
+    """The gradients of each tree: those of its output, or the sum of all with signs for the one tree of all."""
+    if keys is None:
+        return gradients
+    signs = signs_of(probe(gradients, keys, data.units, number_of(options.seed, iteration)))
+    return [combined(gs, signs)]
+
+
+def copies(root, outputs):
+    """The tree of all outputs as one for each, among which its gains are divided."""
+    roots = [deepcopy(root) for _ in range(outputs)]
+    for node in (node for copy in roots for node in breadth_first(copy)):
+        node.gain /= outputs
+    return roots
+
+
 def fit(X, y, options, loss, weights=None):
     line_scale = None if options.base == "trees" else options.line_scale
     data = Data(X, y, weights, options.max_bins, options.categorical, line_scale)
@@ -646,6 +675,8 @@ def fit(X, y, options, loss, weights=None):
     rules = options.rules or [fixed_prices([1.0] * d if options.prices is None else options.prices)]
     ledger = Ledger(rules, options.budget)
     first_prices = [ledger.price(f) for f in range(d)]
+    for_all = loss.outputs > 1 and options.multi_strategy == "multi_output_tree" and options.base == "trees"
+    keys = row_keys(data.bins()) if for_all else None
     best = loss.start(data.y, data.units)
     start = [0.0] * loss.outputs if options.init == "zero" else best
 
@@ -672,19 +703,23 @@ def fit(X, y, options, loss, weights=None):
     )
     if options.init == "zero" and not alike(data, gradients_at(raw), gradients_at(at_best)):
         # Constants lead to the best one, and something may be bought on the way.
-        for q, shift in gradients_at(at_best):
+        gs = loss.derivatives(data.y, at_best)[0]
+        for q, shift in searched(gs, gradients_at(at_best), 0, data, keys, options):
             splits = offers(data, q, shift, Node(np.ones(len(data.y), bool), root=True), options)
             model.mu_max = max([model.mu_max, *ratios_of(splits)])
     opening = True  # nothing has been split so far
-    for _ in range(options.max_iter):
+    for iteration in range(options.max_iter):
         gs, hs = loss.derivatives(data.y, raw)
-        gradients, purchases = gradients_at(raw), []
+        # Until something is split, the direction of the one tree of all outputs stays the same.
+        gradients = searched(gs, gradients_at(raw), 0 if opening else iteration, data, keys, options)
+        purchases = []
         trees, root_splits = grow(data, gradients, ledger, mu, options, purchases)
         if opening and root_splits:
             model.mu_max = max([model.mu_max, *(ratio for splits in root_splits for ratio in ratios_of(splits))])
         split = any(root.does_something for root in trees)
         opening = opening and not split
         converged = not split and settled(data, raw, loss, gradients_at, options.learning_rate, model.train_loss[0])
+        trees = copies(trees[0], loss.outputs) if for_all else trees
         for k, root in enumerate(trees):
             (set_leaf_values if root.line < 0 else set_line)(data, root, gs[k], hs[k], raw[k], loss, options)
         for k, root in enumerate(trees):

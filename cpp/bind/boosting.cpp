@@ -104,6 +104,9 @@ void bind_params(nb::module_& m) {
       .value("exact", Screening::exact)
       .value("probable", Screening::probable);
   nb::enum_<Base>(m, "Base").value("trees", Base::trees).value("lines", Base::lines).value("both", Base::both);
+  nb::enum_<MultiStrategy>(m, "MultiStrategy")
+      .value("one_output_per_tree", MultiStrategy::one_output_per_tree)
+      .value("multi_output_tree", MultiStrategy::multi_output_tree);
   nb::class_<Params> params(m, "Params");
   params.def(nb::init<>());
 #define FRUGAL_DOOR(type, name, value) params.def_rw(#name, &Params::name);

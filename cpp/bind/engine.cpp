@@ -123,6 +123,10 @@ size_t output_of(PyCpuEngine& self, size_t k) {
   check_below({&k, 1}, self.engine().outputs(), "output");
   return k;
 }
+size_t tree_of(PyCpuEngine& self, size_t t) {
+  check_below({&t, 1}, self.trees, "tree");
+  return t;
+}
 size_t node_of(PyCpuEngine& self, size_t n) {
   check_below({&n, 1}, self.level_size, "node");
   return n;
@@ -221,9 +225,14 @@ nb::tuple moved(PyCpuEngine& self, const std::vector<double>& full, const std::v
   return nb::make_tuple(found.any, found.loss, outputs);
 }
 
-nb::tuple gradients(PyCpuEngine& self, size_t output) {
-  const GradientFacts g = derived(self).gradients(output_of(self, output));
+nb::tuple to_tuple(const GradientFacts& g) {
   return nb::make_tuple(g.shift, g.total, g.lowest, g.highest);
+}
+nb::tuple gradients(PyCpuEngine& self, size_t output) {
+  return to_tuple(derived(self).gradients(output_of(self, output)));
+}
+nb::tuple tree_gradients(PyCpuEngine& self, size_t tree) {
+  return to_tuple(growing(self).tree_gradients(tree_of(self, tree)));
 }
 
 nb::list leaf_sums(PyCpuEngine& self, size_t output) {
@@ -233,11 +242,11 @@ nb::list leaf_sums(PyCpuEngine& self, size_t output) {
   return out;
 }
 
-nb::list listed(PyCpuEngine& self, size_t output, const Numbers& columns) {
+nb::list listed(PyCpuEngine& self, size_t tree, const Numbers& columns) {
   nb::list out;
   for (size_t c : columns_of(self, columns))
     if (!self.engine().table().columns[c].sparse) throw std::invalid_argument("A dense column lists no rows.");
-  for (const ListedSums& s : derived(self).listed(output_of(self, output), columns))
+  for (const ListedSums& s : growing(self).listed(tree_of(self, tree), columns))
     out.append(nb::make_tuple(s.weight, s.squares));
   return out;
 }
@@ -266,9 +275,16 @@ void add_line(PyCpuEngine& self, size_t output, size_t column, double value, dou
   self.step = Step::predicted;
 }
 
-void begin_trees(PyCpuEngine& self) {
-  derived(self).begin_trees();
-  self.level_size = self.engine().outputs();
+void begin_trees(PyCpuEngine& self, const std::vector<int>& signs) {
+  if (!signs.empty() && signs.size() != self.engine().outputs())
+    throw std::invalid_argument("One sign per output is needed, or none.");
+  std::vector<std::int8_t> checked;
+  for (int sign : signs) {
+    if (sign < -1 || sign > 1) throw std::invalid_argument("A sign is -1, 0 or 1.");
+    checked.push_back(narrow<std::int8_t>(sign));
+  }
+  derived(self).begin_trees(checked);
+  self.level_size = self.trees = checked.empty() ? self.engine().outputs() : 1;
   self.step = Step::growing;
 }
 
@@ -310,7 +326,10 @@ void bind_steps(nb::class_<PyCpuEngine>& c) {
           "impurity", [](PyCpuEngine& self, size_t k) { return derived(self).impurity(output_of(self, k)); },
           "output"_a)
       .def("moved", &moved, "full"_a, "step"_a)
-      .def("begin_trees", &begin_trees)
+      .def("begin_trees", &begin_trees, "signs"_a)
+      .def("tree_gradients", &tree_gradients, "tree"_a)
+      .def(
+          "probe", [](PyCpuEngine& self, std::uint64_t number) { return derived(self).probe(number); }, "number"_a)
       .def(
           "gradient_move", [](PyCpuEngine& self, size_t k) { return derived(self).gradient_move(output_of(self, k)); },
           "output"_a)
@@ -334,7 +353,7 @@ void bind_steps(nb::class_<PyCpuEngine>& c) {
             return searching(self).cells(node_of(self, n), column_number(self, c));
           },
           "node"_a, "column"_a)
-      .def("listed", &listed, "output"_a, "columns"_a)
+      .def("listed", &listed, "tree"_a, "columns"_a)
       .def("leaf_sums", &leaf_sums, "output"_a)
       .def(
           "leaf_quantiles",

@@ -36,6 +36,7 @@ class PyCpuEngine {
   enum class Step { made, predicted, judged, derived, growing, searching };
   Step step = Step::made;
   size_t level_size = 0;  // number of nodes
+  size_t trees = 0;       // that grow together
   bool can_continue() const { return has_raw_; }
   Context& context() { return context_; }
   // Stops the other parts of the table.

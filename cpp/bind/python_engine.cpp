@@ -48,12 +48,7 @@ class PythonEngine final : public Engine {
     nb::gil_scoped_acquire lock;
     object_.attr("derive")();
   }
-  GradientFacts gradients(size_t output) const override {
-    nb::gil_scoped_acquire lock;
-    const nb::object g = object_.attr("gradients")(output);
-    return {nb::cast<int>(g[0]), nb::cast<std::int64_t>(g[1]), nb::cast<std::int32_t>(g[2]),
-            nb::cast<std::int32_t>(g[3])};
-  }
+  GradientFacts gradients(size_t output) const override { return facts_from("gradients", output); }
   double impurity(size_t output) override { return ask<double>("impurity", output); }
   Moved moved(std::span<const double> full, std::span<const double> step) override {
     nb::gil_scoped_acquire lock;
@@ -64,9 +59,10 @@ class PythonEngine final : public Engine {
     return out;
   }
 
-  void begin_trees() override {
-    nb::gil_scoped_acquire lock;
-    object_.attr("begin_trees")();
+  void begin_trees(std::span<const std::int8_t> signs) override { tell("begin_trees", signs); }
+  GradientFacts tree_gradients(size_t tree) const override { return facts_from("tree_gradients", tree); }
+  std::vector<std::int64_t> probe(std::uint64_t number) override {
+    return ask<std::vector<std::int64_t>>("probe", number);
   }
   double gradient_move(size_t output) override { return ask<double>("gradient_move", output); }
   std::vector<NodeSums> begin_level(std::span<const std::uint8_t> open, bool squares) override {
@@ -196,6 +192,12 @@ class PythonEngine final : public Engine {
   void tell(const char* method, std::span<const T> values) const {
     nb::gil_scoped_acquire lock;
     object_.attr(method)(to_list(values));
+  }
+  GradientFacts facts_from(const char* method, size_t number) const {
+    nb::gil_scoped_acquire lock;
+    const nb::object g = object_.attr(method)(number);
+    return {nb::cast<int>(g[0]), nb::cast<std::int64_t>(g[1]), nb::cast<std::int32_t>(g[2]),
+            nb::cast<std::int32_t>(g[3])};
   }
   template <class T>
   static std::vector<T> checked(std::vector<T> found, size_t size) {

@@ -12,6 +12,7 @@ enum class Init { prior, zero };
 enum class Stop { paid, never };
 enum class Screening { off, exact, probable };
 enum class Base { trees, lines, both };  // what an iteration may add
+enum class MultiStrategy { one_output_per_tree, multi_output_tree };
 enum class LineScale { ranks, values };  // what lines are drawn on
 
 // type, name, default
@@ -22,6 +23,7 @@ enum class LineScale { ranks, values };  // what lines are drawn on
   PARAM(int, max_iter, 500)                                                    \
   PARAM(int, max_depth, 4)                                                     \
   PARAM(Base, base, Base::trees)                                               \
+  PARAM(MultiStrategy, multi_strategy, MultiStrategy::one_output_per_tree)     \
   PARAM(double, min_samples_leaf, 20)                                          \
   PARAM(double, l2_regularization, 0.0)                                        \
   PARAM(LeafValues, leaf_values, LeafValues::newton)                           \
@@ -40,5 +42,11 @@ struct Params {
   FRUGAL_PARAMS(FRUGAL_MEMBER)
 #undef FRUGAL_MEMBER
 };
+
+// How many trees an iteration grows. Lines belong to one output each, so where there may be lines, trees do too.
+inline size_t trees_of(const Params& params, size_t outputs) {
+  const bool for_all = params.multi_strategy == MultiStrategy::multi_output_tree && params.base == Base::trees;
+  return for_all && outputs > 1 ? 1 : outputs;
+}
 
 }  // namespace frugal

@@ -162,9 +162,16 @@ class Engine {
   // Adds full[output] to all raw predictions of each output. `any` says whether adding step[output] would change one.
   virtual Moved moved(std::span<const double> full, std::span<const double> step) = 0;
 
-  // The trees of an iteration grow together, one for each output, level by level. Nodes are numbered within their
-  // level: the roots by output, and 2 i and 2 i + 1 are the left and the right child of split i.
-  virtual void begin_trees() = 0;
+  // The trees of an iteration grow together, level by level: one for each output, or one for all outputs, which is
+  // searched on the sum over outputs of sign * gradient (-1, 0 or 1 for each output). Nodes are numbered within their
+  // level: the roots by tree, and 2 i and 2 i + 1 are the left and the right child of split i.
+  virtual void begin_trees(std::span<const std::int8_t> signs) = 0;  // empty: a tree for each output
+  // The gradients on which a tree is searched: those of its output; or their sum with signs, each rounded to 40 bits
+  // for the largest of all, divided by the root of the number of signs that are not 0.
+  virtual GradientFacts tree_gradients(size_t tree) const = 0;
+  // For each output the sum of weight unit * q * z over all rows. z is 1 or -1, from the lowest bit of
+  // mixed(key + number), where the row's key follows from its bins (data/row_keys.hpp).
+  virtual std::vector<std::int64_t> probe(std::uint64_t number) = 0;
   // How far the gradients of an output have moved since the previous iteration: an upper bound on the square root of
   // sum w (change - mean change)^2, or infinity if it is not known. Called in every iteration or in none.
   virtual double gradient_move(size_t output) = 0;
@@ -193,9 +200,9 @@ class Engine {
   virtual bool can_rule_out() const = 0;
   virtual void expect_screening(bool expected) = 0;  // whether rule_out will be called in the next trees
   virtual void rule_out(std::span<ScreeningQuery> queries) = 0;
-  virtual std::vector<ListedSums> listed(size_t output, std::span<const size_t> columns) = 0;  // of sparse columns
+  virtual std::vector<ListedSums> listed(size_t tree, std::span<const size_t> columns) = 0;  // of sparse columns
 
-  // The leaves of an output's tree, in the order in which they became leaves.
+  // The leaves of the tree of an output, or of all outputs, in the order in which they became leaves.
   virtual std::vector<LeafSums> leaf_sums(size_t output) = 0;
   virtual std::vector<double> leaf_quantiles(size_t output, double level) = 0;  // of the residuals y - raw
   // Adds a tree to the raw predictions; `leaf_values` are in the order of its leaves.

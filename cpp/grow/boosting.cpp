@@ -123,14 +123,16 @@ class Booster {
     return out_.records.back();
   }
 
-  // One tree for each output, all on the gradients of the same raw predictions.
+  // One tree for each output, or one for all, on the gradients of the same raw predictions. Until something is split,
+  // a tree for all outputs keeps its direction: if nothing pays in it, boosting ends, and mu_max says so.
   void iterate(Grower& grower) {
     const size_t owned_before = ledger_.purchases().size();
     engine_.derive();
-    std::vector<GrownTree> trees = grower.grow(opening_ ? &root_gain_ : nullptr);
+    std::vector<GrownTree> trees = grower.grow(opening_ ? 0 : index(out_.iterations), opening_ ? &root_gain_ : nullptr);
     const bool any_split =
         std::any_of(trees.begin(), trees.end(), [](const auto& t) { return t.tree.nodes() > 1 || t.tree.is_line(); });
     if (!any_split && grower.looked_at_all() && settled()) out_.ending = Ending::converged;
+    if (trees.size() < engine_.outputs()) trees = one_each(trees[0]);
     for (size_t k = 0; k < trees.size(); ++k) finish(trees[k], k);
     ++out_.iterations;
     out_.purchase_iterations.insert(out_.purchase_iterations.end(), ledger_.purchases().size() - owned_before,
@@ -139,6 +141,12 @@ class Booster {
       out_.mu_max = natural_top(root_gain_, ledger_, params_.mu_unit == MuUnit::share ? out_.impurity : 1.0);
     opening_ = opening_ && !any_split;
     grower.look_at_all(!any_split);  // boosting ends only after all columns were searched
+  }
+
+  // The tree of all outputs as one for each, among which its gains are divided.
+  std::vector<GrownTree> one_each(GrownTree tree) {
+    for (double& gain : tree.tree.gain) gain /= real(engine_.outputs());
+    return std::vector<GrownTree>(engine_.outputs(), tree);
   }
 
   // The values of a tree's leaves before the learning rate: a Newton step (sum w g / (sum w h + l2)), the mean of g, or

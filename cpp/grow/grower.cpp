@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "support/fixed_point.hpp"
+#include "support/mixing.hpp"
 
 namespace frugal {
 
@@ -16,7 +17,7 @@ std::vector<Node> Grower::roots(std::vector<GrownTree>& trees) const {
   for (size_t k = 0; k < trees.size(); ++k) {
     Node node;
     node.output = k;
-    node.sums = {engine_.table().rows, engine_.table().weight, engine_.gradients(k).total, 0};
+    node.sums = {engine_.table().rows, engine_.table().weight, engine_.tree_gradients(k).total, 0};
     node.id = trees[k].tree.add(weight_of(node.sums));
     level.push_back(node);
   }
@@ -205,11 +206,22 @@ void Grower::take_lines(std::span<const Node> level, std::vector<Offer>& chosen,
   });
 }
 
-void Grower::begin_trees() {
+// The sign of each output in a sum of all gradients: that of its gradients along random signs of the rows, which
+// follow from the rows' bins. So renamed classes get the same signs. Empty: every output has a tree of its own.
+std::vector<std::int8_t> Grower::direction(std::uint64_t number) {
+  std::vector<std::int8_t> signs;
+  if (trees_of(params_, engine_.outputs()) == engine_.outputs()) return signs;
+  for (std::int64_t sum : engine_.probe(mixed(mixed(params_.seed + kMixStep) + number * kMixStep)))
+    signs.push_back(narrow<std::int8_t>((sum > 0) - (sum < 0)));
+  return signs;
+}
+
+void Grower::begin_trees(std::uint64_t number) {
+  const std::vector<std::int8_t> signs = direction(number);
   if (grows_trees()) {
-    search_.begin_trees();
+    search_.begin_trees(signs);
   } else {
-    engine_.begin_trees();
+    engine_.begin_trees(signs);
   }
   if (lines_) lines_->begin_trees();
 }
@@ -222,16 +234,16 @@ void Grower::raise(std::vector<double>& root_gains, size_t roots) {
 }
 
 void Grower::look(std::vector<double>& root_gains) {
-  std::vector<GrownTree> trees(engine_.outputs());
-  begin_trees();
+  std::vector<GrownTree> trees(trees_of(params_, engine_.outputs()));
+  begin_trees(0);
   std::vector<Node> level = roots(trees);
   if (grows_trees()) search_.level(level, true, false, true);
   raise(root_gains, level.size());
 }
 
-std::vector<GrownTree> Grower::grow(std::vector<double>* root_gains) {
-  std::vector<GrownTree> trees(engine_.outputs());
-  begin_trees();
+std::vector<GrownTree> Grower::grow(std::uint64_t number, std::vector<double>* root_gains) {
+  std::vector<GrownTree> trees(trees_of(params_, engine_.outputs()));
+  begin_trees(number);
   std::vector<Node> level = roots(trees);
   for (int depth = 0; !level.empty(); ++depth) {
     std::vector<Offer> chosen;

@@ -1,6 +1,6 @@
-// Grows the trees of one iteration, one for each output: which nodes are split on which columns, in which order, and
-// what is bought for that. In place of a tree there may be a line. All trees grow together, level by level, and the
-// best offer of any tree goes first, so that the order of the classes does not matter.
+// Grows the trees of one iteration, one for each output or one for all: which nodes are split on which columns, in
+// which order, and what is bought for that. In place of a tree there may be a line. All trees grow together, level by
+// level, and the best offer of any tree goes first, so that the order of the classes does not matter.
 #pragma once
 
 #include <optional>
@@ -31,10 +31,10 @@ class Grower {
   }
 
   // Uses the gradients of the engine's last `derive`. `root_gains`, if given, is raised to the largest raw gain of
-  // every column at any root.
-  std::vector<GrownTree> grow(std::vector<double>* root_gains = nullptr);
+  // every column at any root. A tree for all outputs is searched in a random direction, which follows from `number`.
+  std::vector<GrownTree> grow(std::uint64_t number, std::vector<double>* root_gains = nullptr);
 
-  // Computes only the root gains: nothing is split or bought.
+  // Computes only the root gains, in the first direction: nothing is split or bought.
   void look(std::vector<double>& root_gains);
 
   bool looked_at_all() const { return search_.looked_at_all(); }
@@ -57,7 +57,8 @@ class Grower {
   };
 
   bool grows_trees() const { return params_.base != Base::lines; }
-  void begin_trees();
+  std::vector<std::int8_t> direction(std::uint64_t number);
+  void begin_trees(std::uint64_t number);
   std::vector<Node> roots(std::vector<GrownTree>& trees) const;
   void raise(std::vector<double>& root_gains, size_t roots);
   Offer best_offer(const Node& at, size_t node);

@@ -39,7 +39,7 @@ class OftenSearched {
     std::uint32_t iteration = 0;  // when it was last searched
   };
   std::vector<Cost> columns_;
-  double table_rows_;  // times the number of outputs
+  double table_rows_;  // times the number of trees in an iteration
   std::uint32_t iterations_ = 0;
   std::vector<size_t> costly_, frequent_;
 };

@@ -48,7 +48,7 @@ Search::Search(Engine& engine, const Params& params, const Ledger& ledger, doubl
       min_weight_(scaled(params.min_samples_leaf, engine.table().weight_shift)),
       screening_(worth_screening(engine.table(), params.screening, mu)),
       packed_(engine.table().columns.size()),
-      often_(packed_.size(), real(engine.table().rows) * real(engine.outputs())),
+      often_(packed_.size(), real(engine.table().rows) * real(trees_of(params, engine.outputs()))),
       root_bounds_(packed_.size()),
       sparse_(engine, worth_, min_weight_),
       offered_(packed_.size(), params.new_features, params.seed,
@@ -74,18 +74,19 @@ void Search::pack() {
   newly_bought_.clear();
 }
 
-void Search::begin_trees() {
+void Search::begin_trees(std::span<const std::int8_t> signs) {
+  const bool for_all = !signs.empty();
   ++iterations_;
-  sparse_.begin_trees();
+  sparse_.begin_trees(for_all ? 1 : engine_.outputs());
   if (owned_apart()) pack();
   often_.begin_trees();
   if (offered_.sampling()) offered_.begin_trees(ledger_.purchases().size());
   // Screening by a sample is given up if it rules out less than half of the columns it is asked about.
   if (iterations_ % kTrialTrees == 0 && 2 * left_ > asked_) screening_by_sample_ = false;
   engine_.expect_screening(screening_by_sample_);
-  engine_.begin_trees();
+  engine_.begin_trees(signs);
   if (offered_.sampling() && !offered_.all_at_root()) draw();
-  if (screening_) root_bounds_.begin_trees(engine_);
+  if (screening_) root_bounds_.begin_trees(engine_, for_all);
 }
 
 void Search::draw() {
@@ -200,7 +201,8 @@ Search::Mask Search::possible(size_t node, bool everything) const {
   const Node& open = nodes_[node];
   const bool bounds = screening_ && !everything;
   const double least = worth_.least_gain(found_[node]);
-  const double most = bounds ? most_gain(open.sums, engine_.gradients(open.output), table.weight_shift) : kInfinity;
+  const double most =
+      bounds ? most_gain(open.sums, engine_.tree_gradients(open.output), table.weight_shift) : kInfinity;
   for (size_t p = 0; p < columns.size(); ++p) {
     const size_t c = columns[p];
     if (!everything) {

@@ -20,7 +20,8 @@ class Search {
   Search(Engine& engine, const Params& params, const Ledger& ledger, double mu, const DrawState& from,
          Context& context);
 
-  void begin_trees();
+  // `signs`: of the outputs, if one tree grows for all of them; else empty.
+  void begin_trees(std::span<const std::int8_t> signs);
 
   // Searches a level and sets the sums of its nodes. `deeper`: its children will be searched too. `everything`: without
   // screening, because the gain of every column is needed.

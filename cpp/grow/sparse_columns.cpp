@@ -14,7 +14,8 @@ SparseColumns::SparseColumns(Engine& engine, const Worth& worth, double min_weig
     if (columns[c].sparse && real(columns[c].listed_weight) >= min_weight) worth_searching_.push_back(c);
 }
 
-void SparseColumns::begin_trees() {
+void SparseColumns::begin_trees(size_t trees) {
+  trees_ = trees;
   ++iterations_;
   measured_ = false;
 }
@@ -22,7 +23,7 @@ void SparseColumns::begin_trees() {
 void SparseColumns::measure(std::span<const size_t> columns) {
   if (measured_) return;
   measured_ = true;
-  listed_.resize(engine_.outputs());
+  listed_.resize(trees_);
   for (size_t k = 0; k < listed_.size(); ++k) {
     const std::vector<ListedSums> sums = engine_.listed(k, columns);
     listed_[k].resize(engine_.table().columns.size());
@@ -55,7 +56,7 @@ std::vector<SparseColumns::Demand> SparseColumns::demands(const Question& questi
   const int weight_shift = engine_.table().weight_shift;
   for (size_t node : question.nodes) {
     const Node& open = question.level[node];
-    const GradientFacts gradients = engine_.gradients(open.output);
+    const GradientFacts gradients = engine_.tree_gradients(open.output);
     const double least = question.least_gains[node];
     if (question.screening && !(most_gain(open.sums, gradients, weight_shift) > least + cheapest_)) continue;
     const double mean = real(open.sums.gradient) / real(open.sums.weight);

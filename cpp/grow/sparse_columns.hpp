@@ -17,7 +17,7 @@ class SparseColumns {
   // Columns that list enough rows for a split.
   const std::vector<size_t>& worth_searching() const { return worth_searching_; }
 
-  void begin_trees();
+  void begin_trees(size_t trees);
 
   // Which of some columns may be worth their price at which of some nodes?
   struct Question {
@@ -75,8 +75,9 @@ class SparseColumns {
   double cheapest_ = kInfinity;
   std::pair<size_t, std::uint32_t> priced_at_{kNone, 0};  // purchases at that time, and the iteration if drawn
   std::uint32_t iterations_ = 0;
-  bool measured_ = false;                        // listed_ belongs to the gradients of these trees
-  std::vector<std::vector<ListedSums>> listed_;  // by output and column
+  bool measured_ = false;  // listed_ belongs to the gradients of these trees
+  size_t trees_ = 0;
+  std::vector<std::vector<ListedSums>> listed_;  // by tree and column
 };
 
 }  // namespace frugal

@@ -12,7 +12,7 @@ namespace frugal {
 
 // A node of the current level.
 struct Node {
-  size_t output = 0;  // of its tree
+  size_t output = 0;  // its tree: that of an output, or 0 for the tree of all outputs
   size_t id = 0;      // in the tree
   NodeSums sums;
 };

@@ -24,10 +24,10 @@ ABOUT = {
     "is 1 for an income above 50,000 dollars. The paper counts one row more in each part, 32,562 and 16,282; there "
     "are 32,561 and 16,281.",
     "kddcup99": "Network connections; 38 numbers and 3 symbolic attributes as 122 columns, named service=http and "
-    "so on, in single precision. y is 1 for attacks. NOT all of the paper's 4,898,431 training rows: the official "
-    "file of 10 percent. A training row weighs as many rows of the full file as it stands for, by the published "
-    "number of each kind; a test row weighs 1. The service icmp, of two test rows, has no column. Most rows occur "
-    "many times.",
+    "so on, in single precision. y is 1 for attacks; labels are their kinds. NOT all of the paper's 4,898,431 "
+    "training rows: the official file of 10 percent. A training row weighs as many rows of the full file as it "
+    "stands for, by the published number of each kind; a test row weighs 1. The service icmp, of two test rows, has "
+    "no column. Most rows occur many times.",
     "colon": "Raw intensities of genes: take logarithms where scales matter. y is 1 for tumours. groups are 9 "
     "clusters of genes by our own k-means, NOT those of Ma, Song and Huang (2007) that the paper used. Some names "
     "of genes occur twice or more.",

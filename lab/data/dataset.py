@@ -32,7 +32,7 @@ class Dataset:
     groups : ndarray of int or None, default=None
         For each column the bag it belongs to, as ``frugalboost.costs.Bags`` takes it.
     labels : ndarray or None, default=None
-        The classes before they were made two: the digits of uspst, the letters of isolet.
+        The classes before they were made two: the digits of uspst, the letters of isolet, the kinds of kddcup99.
     weights : ndarray of float or None, default=None
         What each row should weigh; None where all weigh the same.
     note : str, default=""

@@ -50,7 +50,7 @@ def read(train: Path, test: Path, schema_file: Path) -> Arrays:
     parts = [_table(path, schema) for path in (train, test)]
     cut, rows = parts[0].num_rows, sum(part.num_rows for part in parts)
     X = np.zeros((rows, len(schema.names)), dtype=np.float32)
-    y, weights = np.empty(rows, dtype=np.int64), np.ones(rows)
+    y, weights, texts = np.empty(rows, dtype=np.int64), np.ones(rows), []
     for path, part, place in ((train, parts[0], slice(cut)), (test, parts[1], slice(cut, rows))):
         try:
             _fill(X[place], part, schema)
@@ -58,9 +58,11 @@ def read(train: Path, test: Path, schema_file: Path) -> Arrays:
         except (ValueError, TypeError, NotImplementedError) as error:  # those of pyarrow are all one of these
             raise ValueError(f"The file {str(path)!r} does not hold what the schema says: {error}.") from None
         y[place] = np.where(np.array([label != NORMAL for label in labels], dtype=bool)[kinds], 1, -1)
+        texts.append(np.array(labels)[kinds])
         if part is parts[0]:
             weights[place] = _weights(kinds, labels, schema, path)
-    return {"X": X, "y": y, "is_test": np.arange(rows) >= cut, "feature_names": schema.names, "weights": weights}
+    more = {"is_test": np.arange(rows) >= cut, "labels": np.concatenate(texts), "weights": weights}
+    return {"X": X, "y": y, "feature_names": schema.names, **more}
 
 
 def _table(path: Path, schema: Schema) -> Any:

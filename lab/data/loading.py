@@ -102,7 +102,7 @@ def _fetched(name: str, lack: str, fetch: bool) -> Dataset:
 
 
 def _made(name: str, arrays: Arrays, origin: str) -> Dataset:
-    X, y, labels = arrays["X"], arrays["y"], None
+    X, y, labels = arrays["X"], arrays["y"], arrays.get("labels")
     is_test, weights, names = arrays.get("is_test"), arrays.get("weights"), arrays.get("feature_names")
     pair = catalogue.digits(name)
     if pair:

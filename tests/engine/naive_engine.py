@@ -11,6 +11,7 @@ from math import frexp, inf, ldexp, nan
 
 import numpy as np
 import reference
+import reference_direction
 import reference_lines
 import twins
 
@@ -144,7 +145,9 @@ class NaiveEngine:
         self.q = [reference.integers(g, reference.GRADIENT_BITS) for g in self.g]
 
     def gradients(self, output):
-        q, shift = self.q[output]
+        return self._facts(*self.q[output])
+
+    def _facts(self, q, shift):
         return shift, sum(u * v for u, v in zip(self.train.units, q)), min(q), max(q)
 
     def impurity(self, output):
@@ -170,16 +173,28 @@ class NaiveEngine:
 
     # --------------------------------------------------------------------------------------------------- trees
 
-    def begin_trees(self):
-        self.level = [(k, list(range(len(self.train.y)))) for k in range(self.outputs())]
-        self.leaves = [[] for _ in range(self.outputs())]
+    def begin_trees(self, signs):
+        self.tree_q = [reference_direction.combined(self.g, signs)] if signs else self.q
+        self.level = [(k, list(range(len(self.train.y)))) for k in range(len(self.tree_q))]
+        self.leaves = [[] for _ in self.tree_q]
+
+    def tree_gradients(self, tree):
+        return self._facts(*self.tree_q[tree])
+
+    def probe(self, number):
+        keys = reference_direction.row_keys(self.train.bins)
+        return reference_direction.probe(self.q, keys, self.train.units, number)
+
+    def _leaves_of(self, output):
+        """Rows of each leaf of an output's tree, or of the one for all."""
+        return self.leaves[output if len(self.leaves) > 1 else 0]
 
     def gradient_move(self, output):
         return inf
 
     def _sums(self, node):
         output, rows = node
-        q, units = self.q[output][0], self.train.units
+        q, units = self.tree_q[output][0], self.train.units
         weight = sum(units[i] for i in rows)
         return len(rows), weight, sum(units[i] * q[i] for i in rows), sum(units[i] * q[i] ** 2 for i in rows)
 
@@ -212,7 +227,7 @@ class NaiveEngine:
     def _histogram(self, node, column):
         output, rows = self.level[node]
         cells = len(self.X.cuts(column)) + 2
-        return twins.histogram(self.train.bins[column], rows, self.q[output][0], self.train.units, cells)
+        return twins.histogram(self.train.bins[column], rows, self.tree_q[output][0], self.train.units, cells)
 
     def cells(self, node, column):
         return [v for cell in zip(*self._histogram(node, column)) for v in cell]
@@ -221,7 +236,7 @@ class NaiveEngine:
         gradient, weight = self._histogram(node, column)
         output = self.level[node][0]
         least = ldexp(self.params.min_samples_leaf, self.train.shift)
-        factor = ldexp(0.5, -2 * self.q[output][1] - self.train.shift) / float(sum(weight))
+        factor = ldexp(0.5, -2 * self.tree_q[output][1] - self.train.shift) / float(sum(weight))
         if self.X.is_categorical(column):
             gradient, weight = in_order(gradient, weight, least)
         best = twins.scan(gradient, weight, least, factor)
@@ -231,7 +246,7 @@ class NaiveEngine:
     def search(self, pool, nodes, deeper):
         return [[self.best_split(n, c) for c in self.pools[pool]] for n in nodes]
 
-    def listed(self, output, columns):
+    def listed(self, tree, columns):
         return [(inf, inf) for _ in columns]
 
     # -------------------------------------------------------------------------------------------------- leaves
@@ -239,7 +254,7 @@ class NaiveEngine:
     def leaf_sums(self, output):
         g, g_shift = reference.integers(self.g[output], reference.LEAF_BITS)
         h, h_shift = reference.integers(self.h[output], reference.LEAF_BITS)
-        found = [twins.leaf_sums(rows, g, h, self.train.units) for rows in self.leaves[output]]
+        found = [twins.leaf_sums(rows, g, h, self.train.units) for rows in self._leaves_of(output)]
         return [(ldexp(float(a), -g_shift), ldexp(float(b), -h_shift), float(w)) for a, b, w in found]
 
     def leaf_quantiles(self, output, level):
@@ -247,11 +262,11 @@ class NaiveEngine:
         units = self.train.units
         return [
             reference.weighted_quantile([residuals[i] for i in rows], [units[i] for i in rows], level) if rows else 0.0
-            for rows in self.leaves[output]
+            for rows in self._leaves_of(output)
         ]
 
     def add_tree(self, output, tree, values):
-        for rows, value in zip(self.leaves[output], values):
+        for rows, value in zip(self._leaves_of(output), values):
             self.train.raw[output, rows] += value
         if self.validation is not None:
             for i in range(len(self.validation.y)):

@@ -18,6 +18,10 @@ def made(rng, n=2000):
 MODELS = {
     "log loss": (GBFSClassifier(), lambda y: (y > 0).astype(int)),
     "classes": (GBFSClassifier(), lambda y: np.digitize(y, [-1, 0, 1])),
+    "a tree for each class": (
+        GBFSClassifier(multi_strategy="one_output_per_tree"),
+        lambda y: np.digitize(y, [-1, 0, 1]),
+    ),
     "squared": (GBFSRegressor(), lambda y: y),
     "large": (GBFSRegressor(), lambda y: 1e6 + 1e3 * y),
     "absolute": (GBFSRegressor(loss="absolute_error"), lambda y: y),

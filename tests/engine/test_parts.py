@@ -105,6 +105,10 @@ def deals(rng, y, parts):
 LOSSES = {
     "log loss": lambda y: (GBFSClassifier(), (y > np.median(y)).astype(int)),
     "classes": lambda y: (GBFSClassifier(), np.digitize(y, np.quantile(y, [0.3, 0.6, 0.8]))),
+    "a tree for each class": lambda y: (
+        GBFSClassifier(multi_strategy="one_output_per_tree"),
+        np.digitize(y, np.quantile(y, [0.3, 0.6, 0.8])),
+    ),
     "squared": lambda y: (GBFSRegressor(), y),
     "absolute": lambda y: (GBFSRegressor(loss="absolute_error"), y.round(1)),
     "quantile": lambda y: (GBFSRegressor(loss=Quantile(0.8)), y.round(1)),

@@ -94,6 +94,7 @@ def problems(draw):
         init=draw(st.sampled_from(["prior", "zero"])),
         stop=draw(st.sampled_from(["paid", "paid", "never"])),
         categorical=tuple(draw(st.sets(st.integers(0, X.shape[1] - 1)))) if draw(st.booleans()) else (),
+        multi_strategy=draw(st.sampled_from(["one_output_per_tree", "multi_output_tree"])),
         base=draw(st.sampled_from(["trees", "both", "lines"])),
         line_scale=draw(st.sampled_from(["ranks", "values"])),
     )
@@ -105,6 +106,7 @@ def fit_both(X, y, weights, name, options):
         cls, loss, make = GBFSClassifier, "log_loss", lambda: reference.Multinomial(int(y.max()) + 1)
     else:
         cls, loss, make = LOSSES[name]
+    strategy = {"multi_strategy": options.multi_strategy} if cls is GBFSClassifier else {}
     core = cls(
         options.mu,
         mu_unit=options.mu_unit,
@@ -123,6 +125,7 @@ def fit_both(X, y, weights, name, options):
         categorical_features=list(options.categorical),
         base=options.base,
         line_scale=options.line_scale,
+        **strategy,
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -23,6 +23,14 @@ def tables():
 
 WAYS = {
     "plain": GBFSClassifier(**SMALL),
+    "a tree for each": GBFSClassifier(**SMALL, multi_strategy="one_output_per_tree"),
+    "bags, a tree for each": GBFSClassifier(
+        **SMALL,
+        costs=Bags({"a": [0, 1], "b": [1, 2, 3]}, {"a": 2.0}),
+        budget=3.0,
+        multi_strategy="one_output_per_tree",
+    ),
+    "screened": GBFSClassifier(**SMALL, screening="exact"),
     "k": GBFSClassifier(**SMALL, n_features_to_select=2, random_state=0),
     "refit": GBFSClassifier(**SMALL, refit=True),
     "average": GBFSClassifier(**SMALL, refit=True, average=5, random_state=0),
@@ -90,7 +98,7 @@ def test_paths_and_stability_do_not_look_at_names():
 @given(
     st.integers(0, 2**32 - 1),
     st.sampled_from(["neighbours", "stages", "function", "bags", "plain"]),
-    st.sampled_from(["trees", "lines", "both"]),
+    st.sampled_from(["trees", "lines", "both", "one tree"]),
 )
 def test_twin_classes_where_a_purchase_changes_prices(seed, kind, base):
     """Classes with equal offers: neither may be bound to the dear column while the other waits for prices to fall."""
@@ -110,7 +118,8 @@ def test_twin_classes_where_a_purchase_changes_prices(seed, kind, base):
         "plain": lambda: prices.tolist(),
     }[kind]()
     settings = {"mu": float(rng.choice([0.01, 0.03, 0.06])), "max_iter": 2, "max_depth": 2, "min_samples_leaf": 1}
-    settings["base"] = base
+    settings["base"] = "trees" if base == "one tree" else base
+    settings["multi_strategy"] = "multi_output_tree" if base == "one tree" else "one_output_per_tree"
     swap = np.array([1, 0, 2])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NothingBoughtWarning)
@@ -129,5 +138,6 @@ def test_twins_are_bound_to_the_same_column():
     swapped = np.array([{"a": "b", "b": "a", "c": "c"}[label] for label in y])
     costs = Neighbours([(0, 1)], discount=1.0, prices=[1.0, 2.0])
     settings = {"mu": 0.08715254237288136, "max_iter": 1, "max_depth": 1, "min_samples_leaf": 1}
+    settings["multi_strategy"] = "one_output_per_tree"
     one, other = (GBFSClassifier(costs=costs, **settings).fit(X, labels).predict_proba(X) for labels in (y, swapped))
     np.testing.assert_array_equal(other[:, [1, 0, 2]], one)

@@ -91,9 +91,14 @@ def random_rules(rng, engine, sums):
 
 def walk(rng, fast, plain, depth):
     """Grow random trees on both, level by level, and compare all that is asked on the way."""
+    number = int(rng.integers(0, 2**63))
+    assert fast.probe(number) == plain.probe(number)
+    one_for_all = rng.random() < 0.5
+    signs = rng.integers(-1, 2, plain.outputs()).tolist() if one_for_all else []
     for engine in (fast, plain):
-        engine.begin_trees()
-    count = plain.outputs()
+        engine.begin_trees(signs)
+    count = 1 if one_for_all else plain.outputs()
+    assert [fast.tree_gradients(t) for t in range(count)] == [plain.tree_gradients(t) for t in range(count)]
     columns = list(range(len(plain.table()["columns"])))
     dense = fast.columns("all")
     for level in range(depth):
@@ -208,6 +213,7 @@ def test_bounds_of_listed_rows_and_moves(seed):
             engine.predict(raw)
             engine.losses()
             engine.derive()
+            engine.begin_trees([])
         q, shift = plain.q[0]
         g, w = np.ldexp(np.array(q, float), -shift), np.ldexp(np.array(plain.train.units, float), -plain.train.shift)
         move = fast.gradient_move(0)

@@ -207,7 +207,7 @@ def test_a_constant_that_never_grew_a_tree():
 def test_some_trees_are_single_leaves():
     """The third class is as frequent on both sides of the only split."""
     X, y = np.repeat([[0.0], [1.0]], 40, axis=0), np.repeat([0, 2, 1, 2], 20)
-    model = GBFSClassifier(0.0, max_iter=1).fit(X, y)
+    model = GBFSClassifier(0.0, max_iter=1, multi_strategy="one_output_per_tree").fit(X, y)
     assert np.diff(model._model.ensemble.tree_begin).tolist() == [3, 3, 1]
     assert_served(model, X)
 

@@ -335,6 +335,7 @@ def test_kddcup(tmp_path):
     assert data.X.tolist() == expected
     assert data.y.tolist() == [0, 0, 0, 1, 0, 1]
     assert data.is_test.tolist() == [False] * 4 + [True] * 2
+    assert data.labels.tolist() == ["normal."] * 3 + ["smurf.", "normal.", "new."]
     assert data.weights.tolist() == [10, 10, 10, 10, 1, 1]
     assert Bags.from_one_hot(data.feature_names, "=").groups == ["duration", "count", "flag", "flag"]
 

@@ -414,7 +414,7 @@ def test_the_mean_of_several_models_is_exact_where_bins_are():
     folds = [*stratified_folds(y.astype(float), 4, 5, seed), *stratified_folds(y.astype(float), 4, 5, seed + 1)][:7]
     raw = []
     for train, held in folds:
-        part = GBFSClassifier(0, early_stopping=True, init="zero", **QUICK)
+        part = GBFSClassifier(0, early_stopping=True, init="zero", random_state=3, **QUICK)
         raw.append(part.fit(X[train], y[train], X_val=X[held], y_val=y[held])._raw(X))
     np.testing.assert_allclose(model._raw(X), np.mean(raw, axis=0), rtol=1e-9)
     assert model.history_["train_loss"][-1] == pytest.approx(log_loss(y, model.predict_proba(X)))

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "data/row_keys.hpp"
 #include "engine/cpu/leaves.hpp"
 #include "support/limits.hpp"
 #include "support/mask.hpp"
@@ -51,9 +52,8 @@ CpuEngine::CpuEngine(const Sample& train, const Sample* validation, Loss& loss, 
       facts_(facts_of(train.X, weights_, context)),
       min_weight_(scaled(options.min_samples_leaf, weights_.shift)),
       predictions_(train_.target, validation, loss, std::move(before), context),
-      partition_(train.X.rows(), loss.outputs()),
+      partition_(train.X.rows()),
       rows_(weights_),
-      leaves_(loss.outputs()),
       owned_(train.X),
       offered_(train.X),
       singles_(train.X),
@@ -68,12 +68,14 @@ CpuEngine::CpuEngine(const Sample& train, const Sample* validation, Loss& loss, 
   single_search_.use(singles_.lanes());
 }
 
-void CpuEngine::begin_trees() {
-  const AllGradients gradients = predictions_.gradients();
-  partition_.reset(context_);
-  for (auto& leaves : leaves_) leaves.clear();
+void CpuEngine::begin_trees(std::span<const std::int8_t> signs) {
+  for_all_ = !signs.empty();
+  if (for_all_) combine(predictions_, signs, weights_, context_, combined_);
+  const AllGradients gradients = searched();
+  partition_.reset(gradients.size(), context_);
+  leaves_.assign(gradients.size(), {});
   level_ = {};
-  for (size_t k = 0; k < outputs(); ++k) {
+  for (size_t k = 0; k < gradients.size(); ++k) {
     OpenNode root;
     root.output = k;
     root.end = narrow<Row>(train_.X.rows());
@@ -85,14 +87,18 @@ void CpuEngine::begin_trees() {
   begin_screening();
 }
 
+std::vector<std::int64_t> CpuEngine::probe(std::uint64_t number) {
+  if (row_keys_.empty()) row_keys_ = row_keys(train_.X, context_);
+  return frugal::probe(predictions_.gradients(), row_keys_, number, weights_, context_);
+}
+
 // The sample is drawn before the first trees that need it, and dropped once no more do.
 void CpuEngine::begin_screening() {
-  const AllGradients gradients = predictions_.gradients();
+  const AllGradients gradients = searched();
   if (!screening_) return sample_.reset();
   if (!sample_)
-    sample_ = std::make_unique<RowSample>(train_.X, facts_, outputs(),
-                                          rows_to_sample(train_.X, gradients[0], options_.seed, context_),
-                                          kMissProbability, context_);
+    sample_ = std::make_unique<RowSample>(
+        train_.X, facts_, rows_to_sample(train_.X, gradients[0], options_.seed, context_), kMissProbability, context_);
   sample_->begin_trees(gradients, context_);
 }
 
@@ -121,7 +127,7 @@ void CpuEngine::add_up_level(std::span<const std::uint8_t> open, bool squares) {
 }
 
 std::vector<NodeSums> CpuEngine::begin_level(std::span<const std::uint8_t> open, bool squares) {
-  rows_.begin_level(partition_, predictions_.gradients());
+  rows_.begin_level(partition_, searched());
   for (GroupSearch& search : search_) search.begin_level(level_);
   add_up_level(open, squares);
   std::vector<NodeSums> sums;
@@ -179,7 +185,7 @@ void CpuEngine::expect(std::span<const size_t> columns) {
 }
 
 void CpuEngine::search(Pool pool, std::span<const std::uint8_t> wanted, bool deeper, std::span<ColumnSplit> splits) {
-  search_[number_of(pool)].search(level_, wanted, deeper, rows_, predictions_.gradients(), splits, context_);
+  search_[number_of(pool)].search(level_, wanted, deeper, rows_, searched(), splits, context_);
 }
 
 // Columns that were copied one by one are searched in the copy, so that only their bins are read.
@@ -198,20 +204,20 @@ void CpuEngine::search(Pool pool, std::span<Piece> pieces) {
     }
     if (wanted) groups.push_back({node, piece.byte, wanted, piece.splits.data()});
   }
-  search.search_pieces(groups, rows_, predictions_.gradients(), context_);
-  single_search_.search_pieces(single, rows_, predictions_.gradients(), context_);
+  search.search_pieces(groups, rows_, searched(), context_);
+  single_search_.search_pieces(single, rows_, searched(), context_);
 }
 
 void CpuEngine::search_sparse(std::span<const size_t> columns, std::span<const std::uint8_t> wanted,
                               std::span<ColumnSplit> splits) {
-  sparse_search_.search(columns, level_.nodes, wanted, partition_, predictions_.gradients(), splits, context_);
+  sparse_search_.search(columns, level_.nodes, wanted, partition_, searched(), splits, context_);
 }
 
 std::vector<std::int64_t> CpuEngine::cells(size_t node, size_t column) {
   std::vector<std::int64_t> cells(2 * (size_t{facts_.columns[column].bins} + 1));
   const OpenNode& open = level_.nodes[node];
   const auto rows = partition_.rows(open);
-  const std::int32_t* q = predictions_.gradients()[open.output].q.data();
+  const std::int32_t* q = searched()[open.output].q.data();
   std::vector<std::uint8_t> bins(rows.size());
   singles_.gather(column, rows, bins.data());
   for (size_t i = 0; i < rows.size(); ++i) {
@@ -231,19 +237,20 @@ bool CpuEngine::can_rule_out() const {
 }
 
 void CpuEngine::rule_out(std::span<ScreeningQuery> queries) {
-  if (sample_) sample_->rule_out(queries, level_.nodes, predictions_.gradients(), context_);
+  if (sample_) sample_->rule_out(queries, level_.nodes, searched(), context_);
 }
 
 std::vector<LeafSums> CpuEngine::leaf_sums(size_t output) {
-  return sums_of_leaves(leaves_[output], partition_, weights_, predictions_.derived(output), context_);
+  return sums_of_leaves(leaves_[tree_of(output)], partition_, weights_, predictions_.derived(output), context_);
 }
 
 std::vector<double> CpuEngine::leaf_quantiles(size_t output, double level) {
-  return quantiles_of_leaves(leaves_[output], partition_, train_.target, predictions_.raw(output), level, context_);
+  return quantiles_of_leaves(leaves_[tree_of(output)], partition_, train_.target, predictions_.raw(output), level,
+                             context_);
 }
 
 void CpuEngine::add_tree(size_t output, const Tree& tree, std::span<const double> leaf_values) {
-  add_leaf_values(leaves_[output], partition_, leaf_values, predictions_.raw(output), context_);
+  add_leaf_values(leaves_[tree_of(output)], partition_, leaf_values, predictions_.raw(output), context_);
   predictions_.add_to_validation(output, tree);
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/cpu/columns.hpp"
+#include "engine/cpu/direction.hpp"
 #include "engine/cpu/group_search.hpp"
 #include "engine/cpu/lines.hpp"
 #include "engine/cpu/predictions.hpp"
@@ -40,7 +41,9 @@ class CpuEngine final : public Engine {
     return predictions_.moved(full, step);
   }
 
-  void begin_trees() override;
+  void begin_trees(std::span<const std::int8_t> signs) override;
+  GradientFacts tree_gradients(size_t tree) const override { return searched()[tree].facts; }
+  std::vector<std::int64_t> probe(std::uint64_t number) override;
   double gradient_move(size_t output) override { return predictions_.move(output); }
   std::vector<NodeSums> begin_level(std::span<const std::uint8_t> open, bool squares) override;
   std::vector<NodeSums> split(std::span<const SplitRule> splits, std::span<const size_t> leaves) override;
@@ -59,8 +62,8 @@ class CpuEngine final : public Engine {
   bool can_rule_out() const override;
   void expect_screening(bool expected) override { screening_ = expected; }
   void rule_out(std::span<ScreeningQuery> queries) override;
-  std::vector<ListedSums> listed(size_t output, std::span<const size_t> columns) override {
-    return sparse_search_.listed(columns, predictions_.gradients()[output], context_);
+  std::vector<ListedSums> listed(size_t tree, std::span<const size_t> columns) override {
+    return sparse_search_.listed(columns, searched()[tree], context_);
   }
 
   std::vector<LeafSums> leaf_sums(size_t output) override;
@@ -83,6 +86,9 @@ class CpuEngine final : public Engine {
   void add_line(size_t output, size_t column, double value, double slope) override;
 
  private:
+  // The gradients on which trees are searched, by tree.
+  AllGradients searched() const { return for_all_ ? AllGradients(&combined_, 1) : predictions_.gradients(); }
+  size_t tree_of(size_t output) const { return for_all_ ? 0 : output; }
   void begin_screening();
   void add_up_level(std::span<const std::uint8_t> open, bool squares);
 
@@ -98,7 +104,10 @@ class CpuEngine final : public Engine {
   RowPartition partition_;
   OrderedRows rows_;
   Level level_;
-  std::vector<std::vector<OpenNode>> leaves_;  // by output
+  std::vector<std::vector<OpenNode>> leaves_;  // by tree
+  bool for_all_ = false;                       // one tree grows for all outputs
+  GridGradients combined_;                     // the gradients of that tree
+  std::vector<std::uint64_t> row_keys_;        // empty until the first probe
 
   PackedColumns owned_, offered_;
   SingleColumns singles_;

@@ -5,9 +5,9 @@
 
 namespace frugal {
 
-// Its rows are [begin, end) of one of the row partition's two lists for the output.
+// Its rows are [begin, end) of one of the row partition's two lists for the tree.
 struct OpenNode {
-  size_t output = 0;  // of its tree
+  size_t output = 0;  // its tree: that of an output, or 0 for the tree of all outputs
   Row begin = 0, end = 0;
   size_t list = 0;
   NodeSums sums;

@@ -75,7 +75,8 @@ void place(std::vector<Part>& parts, std::span<NodeSplit> splits, Together& toge
 
 }  // namespace
 
-void RowPartition::reset(Context& context) {
+void RowPartition::reset(size_t trees, Context& context) {
+  if (lists_.size() != trees) lists_.assign(trees, {std::vector<Row>(rows_), std::vector<Row>(rows_)});
   for (auto& lists : lists_)
     context.over_blocks(lists[0].size(), 65536, 1.0, [&](size_t begin, size_t end, size_t) {
       std::iota(lists[0].data() + begin, lists[0].data() + end, narrow<Row>(begin));

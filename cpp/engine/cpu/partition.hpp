@@ -1,4 +1,4 @@
-// The rows of every node, for the trees of all outputs: each node has a contiguous range in a list of rows. Each output
+// The rows of every node, for all trees of an iteration: each node has a contiguous range in a list of rows. Each tree
 // has two lists. A split moves a node's rows from one list to the same range of the other, and the next split moves
 // them back.
 #pragma once
@@ -22,9 +22,9 @@ struct NodeSplit {
 
 class RowPartition {
  public:
-  RowPartition(size_t rows, size_t outputs) : lists_(outputs, {std::vector<Row>(rows), std::vector<Row>(rows)}) {}
+  explicit RowPartition(size_t rows) : rows_(rows) {}
 
-  void reset(Context& context);
+  void reset(size_t trees, Context& context);
   std::span<const Row> rows(const OpenNode& node) const {
     return {lists_[node.output][node.list].data() + node.begin, node.rows()};
   }
@@ -35,7 +35,8 @@ class RowPartition {
   void split(std::span<NodeSplit> splits, const Bins& bins, const Weights& weights, Context& context);
 
  private:
-  std::vector<std::array<std::vector<Row>, 2>> lists_;  // of each output
+  size_t rows_;
+  std::vector<std::array<std::vector<Row>, 2>> lists_;  // of each tree
   std::vector<std::uint64_t> bits_;                     // whether each row goes left, chunk by chunk
 };
 

@@ -84,15 +84,15 @@ TableFacts facts_of(const BinnedMatrix& sample, const TableFacts& whole, const B
 
 // A miss needs a column that is worth buying, and there are at most as many purchases as columns. Each column may be
 // missed at five sizes of the sample: the four of first_look, and the whole sample.
-RowSample::RowSample(const BinnedMatrix& X, const TableFacts& table, size_t outputs, std::vector<Row> chosen,
-                     double miss, Context& context)
+RowSample::RowSample(const BinnedMatrix& X, const TableFacts& table, std::vector<Row> chosen, double miss,
+                     Context& context)
     : X_(X),
       z_(std::sqrt(2.0 * std::log(5.0 * real(X.dense()) / miss))),
       chosen_(std::move(chosen)),
       rows_(X, all_dense(X), chosen_, context),
       weights_(Weights::from({}, chosen_.size(), false)),
       facts_(facts_of(rows_, table, X)),
-      partition_(chosen_.size(), outputs),
+      partition_(chosen_.size()),
       ordered_(weights_),
       search_(facts_, weights_, 1.0) {
   search_.use(rows_.lanes());
@@ -110,7 +110,7 @@ void RowSample::begin_trees(AllGradients gradients, Context& context) {
     nodes_[k].output = k;
     nodes_[k].end = narrow<Row>(chosen_.size());
   }
-  partition_.reset(context);
+  partition_.reset(gradients.size(), context);
   ordered_.begin_level(partition_, gradients_);
 }
 

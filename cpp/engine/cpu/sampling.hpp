@@ -25,8 +25,7 @@ class RowSample {
  public:
   // `chosen`: rows of the table, in random order. `miss`: the largest probability, for the whole fit, that a column is
   // not bought although it should be.
-  RowSample(const BinnedMatrix& X, const TableFacts& table, size_t outputs, std::vector<Row> chosen, double miss,
-            Context& context);
+  RowSample(const BinnedMatrix& X, const TableFacts& table, std::vector<Row> chosen, double miss, Context& context);
 
   void begin_trees(AllGradients gradients, Context& context);
   // Goes on to the next level: the children of the splits, in order.
@@ -55,7 +54,7 @@ class RowSample {
   BinnedMatrix rows_;
   Weights weights_;
   TableFacts facts_;
-  std::vector<GridGradients> gradients_;  // of the rows in the sample, by output
+  std::vector<GridGradients> gradients_;  // of the rows in the sample, by tree
   RowPartition partition_;
   OrderedRows ordered_;
   GroupSearch search_;

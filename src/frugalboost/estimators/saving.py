@@ -165,6 +165,7 @@ def _restore(estimator: Any, model: Model, thresholds: Thresholds | None, descri
 
 
 _MACHINE_PARAMS = ("n_jobs", "verbose", "bins_folder", "screening")  # how a fit is run; not saved
+_EARLIER_PARAMS = {"multi_strategy": "one_output_per_tree"}  # what versions did that did not say
 
 
 def _params_to_file(estimator: Any) -> dict[str, Any]:
@@ -198,7 +199,8 @@ def _params_from_file(params: dict[str, Any], loss: Any, made: Any) -> dict[str,
             require(_is_param(name, value), f"its parameter {name!r} is of a type that it can't have")
     require("loss" in params, "its parameters lack 'loss'")
     kept = {name: value for name, value in params.items() if name not in _MACHINE_PARAMS}
-    return {**kept, "loss": _loss_from_file(params["loss"], loss)}
+    before = {name: value for name, value in _EARLIER_PARAMS.items() if name in names}
+    return {**before, **kept, "loss": _loss_from_file(params["loss"], loss)}
 
 
 def _is_param(name: str, value: Any) -> bool:

@@ -154,7 +154,7 @@ PARAMETERS = (
         "500",
         "int",
         [Interval(Integral, 1, None, closed="left")],
-        "Maximum number of iterations; each grows one tree, or one per class for more than two classes.",
+        "Maximum number of iterations; each grows one tree, or for more than two classes what ``multi_strategy`` says.",
         kept="int",
         to_core=_same,
     ),
@@ -167,6 +167,19 @@ PARAMETERS = (
         "Maximum depth of a tree; None sets no limit.",
         kept="int",
         to_core=_same,
+    ),
+    Parameter(
+        "multi_strategy",
+        "str",
+        '"multi_output_tree"',
+        '{"one_output_per_tree", "multi_output_tree"}',
+        [StrOptions({"one_output_per_tree", "multi_output_tree"})],
+        """With more than two classes: a tree for each class in every iteration, or one tree for all of them, whose
+        leaves have a value for each class. One tree is faster, and a feature is bought for all classes at once (see
+        docs/algorithm.md). Lines belong to one class each: with ``base="lines"`` or "both", so do trees.""",
+        kept="str",
+        to_core=_member(_core.MultiStrategy),
+        only="classifier",
     ),
     Parameter(
         "base",

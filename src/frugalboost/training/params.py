@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ast import literal_eval
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +26,7 @@ class Params:
     learning_rate: float
     max_iter: int
     max_depth: int
+    multi_strategy: str
     base: str
     line_scale: str
     min_samples_leaf: float
@@ -55,7 +57,8 @@ class Params:
         state = estimator.random_state
         validation_seed = int(check_random_state(state).randint(LARGEST_INT)) if estimator.early_stopping else None
         seed = 0 if state is None else int(check_random_state(state).randint(LARGEST_INT))
-        settings = {p.name: kept(p, getattr(estimator, p.name)) for p in _KEPT}
+        # A setting that only the other estimator has means nothing to this one.
+        settings = {p.name: kept(p, getattr(estimator, p.name, literal_eval(p.default))) for p in _KEPT}
         return cls(**settings, seed=seed, validation_seed=validation_seed)
 
     def to_core(self) -> _core.Params:
