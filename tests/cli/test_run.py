@@ -2,7 +2,6 @@
 
 import csv
 import json
-import sys
 import warnings
 from pathlib import Path
 
