@@ -146,14 +146,18 @@ class GBFSCVBase(NotebookMixin, Selector, MetaEstimatorMixin, BaseEstimator):  #
                 "gbfs_path, or on some of the rows."
             )
         with unchanged_on_error(self):
-            template = self._template()
-            sample, _ = template._checked(X, y, sample_weight)
-            splits = self._splits(Sample(None, y, groups=groups), sample)
-            grid = self._grid(template, sample)
-            # Scores use the user's own targets, and weights without class weights.
-            targets = Sample(None, indexable(y)[0], check_weights(sample_weight, sample.table))
-            self._try(template, sample, targets, splits, grid)
-            return self._choose(template, sample)
+            return self._choose(*self._search(Sample(X, y, sample_weight, groups)))
+
+    def _search(self, rows: Sample) -> tuple[GBFSBase, Sample]:
+        """Score the candidates; the estimator and the checked rows for the fit on all rows."""
+        template = self._template()
+        sample, _ = template._checked(rows.X, rows.y, rows.weights)
+        splits = self._splits(Sample(None, rows.y, groups=rows.groups), sample)
+        grid = self._grid(template, sample)
+        # Scores use the user's own targets, and weights without class weights.
+        targets = Sample(None, indexable(rows.y)[0], check_weights(rows.weights, sample.table))
+        self._try(template, sample, targets, splits, grid)
+        return template, sample
 
     def _choose(self, template: GBFSBase, sample: Sample) -> Self:
         """Apply the rule to the results, then fit on all rows."""
@@ -255,9 +259,7 @@ class GBFSCVBase(NotebookMixin, Selector, MetaEstimatorMixin, BaseEstimator):  #
             table.append(rows)
         self._publish_results(table, grid.candidates(), score_name(template, self.scoring))
 
-    def _folds(
-        self, template: GBFSBase, sample: Sample, targets: Sample, split: Split, grid: Grid
-    ) -> Iterator[Fold]:
+    def _folds(self, template: GBFSBase, sample: Sample, targets: Sample, split: Split, grid: Grid) -> Iterator[Fold]:
         """A split for each learner."""
         scorer = Scorer(check_scoring(template, scoring=self.scoring))
         train, test = split
@@ -272,24 +274,10 @@ class GBFSCVBase(NotebookMixin, Selector, MetaEstimatorMixin, BaseEstimator):  #
         self, scored: Sequence[Sequence[Scored]], candidates: list[dict[str, Any]], scoring: str
     ) -> None:
         """``scored``: by split and candidate."""
-        table = np.array([[one.row for one in split] for split in scored], dtype=float)
-        scores = table[:, :, 0]
-        mean, n = scores.mean(axis=0), len(scores)
-        std = scores.std(axis=0, ddof=1) if n > 1 else np.zeros_like(mean)
-        self.cv_results_ = {
-            "params": candidates,
-            **{f"param_{name}": np.array([c[name] for c in candidates], dtype=object) for name in candidates[0]},
-            **{f"split{i}_test_score": row for i, row in enumerate(scores)},
-            "mean_test_score": mean,
-            "std_test_score": std,
-            "se_test_score": std / np.sqrt(n),
-            "mean_n_features": table[:, :, 1].mean(axis=0),
-            "mean_price": table[:, :, 2].mean(axis=0),
-            "mean_test_loss": table[:, :, 3].mean(axis=0),
-            "mean_n_iter": table[:, :, 4].mean(axis=0),
-        }
+        self.cv_results_ = results_of(scored, candidates)
+        self._bought_in_splits = [[one.features for one in split] for split in scored]
         self.scoring_ = scoring
-        self.n_splits_ = n
+        self.n_splits_ = len(scored)
 
     # --------------------------------------------------------------------------------------- delegation
 
@@ -320,6 +308,26 @@ class GBFSCVBase(NotebookMixin, Selector, MetaEstimatorMixin, BaseEstimator):  #
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimator_")
+
+
+def results_of(scored: Sequence[Sequence[Scored]], candidates: list[dict[str, Any]]) -> dict[str, Any]:
+    """The results that rules judge, from scores by split and candidate."""
+    table = np.array([[one.row for one in split] for split in scored], dtype=float)
+    scores = table[:, :, 0]
+    mean, n = scores.mean(axis=0), len(scores)
+    std = scores.std(axis=0, ddof=1) if n > 1 else np.zeros_like(mean)
+    return {
+        "params": candidates,
+        **{f"param_{name}": np.array([c[name] for c in candidates], dtype=object) for name in candidates[0]},
+        **{f"split{i}_test_score": row for i, row in enumerate(scores)},
+        "mean_test_score": mean,
+        "std_test_score": std,
+        "se_test_score": std / np.sqrt(n),
+        "mean_n_features": table[:, :, 1].mean(axis=0),
+        "mean_price": table[:, :, 2].mean(axis=0),
+        "mean_test_loss": table[:, :, 3].mean(axis=0),
+        "mean_n_iter": table[:, :, 4].mean(axis=0),
+    }
 
 
 def _score(

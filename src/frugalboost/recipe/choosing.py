@@ -16,16 +16,16 @@ from frugalboost.costs import Cost
 from frugalboost.estimators import GBFSClassifier, GBFSRegressor
 from frugalboost.estimators.base import GBFSBase
 from frugalboost.estimators.cross_validation import GBFSClassifierCV, GBFSCVBase, GBFSRegressorCV
+from frugalboost.estimators.racing import CanNotWin, Racing, RacingClassifierCV, RacingRegressorCV
+from frugalboost.recipe.budget import HELD_OUT, Size, Work, outputs_of, work_for
 from frugalboost.recipe.options import LARGEST_SEED, Option, Rule
 from frugalboost.recipe.problems import Problem
 from frugalboost.recipe.task import Task
 from frugalboost.report.findings import Choice, Findings, chosen_by_rule, examine
 from frugalboost.report.measure import Measure
-from frugalboost.selection.splits import chosen_index
+from frugalboost.selection.splits import chosen_index, split_scores
 from frugalboost.tables.sample import Sample
 
-HELD_OUT = 0.2
-USUAL_SAMPLE, SMALLEST_SAMPLE = 50_000, 10_000  # rows times trees per iteration; and the least number of rows
 USUAL_LEAF, LEAVES = 20, 50  # rows in a leaf: 20, on small tables a fiftieth of the rows
 USUAL_DEPTH = 4
 # With more columns than rows, splits of few rows find columns by chance: lines are tried, and trees of a single split.
@@ -46,9 +46,10 @@ class Settings:
     fewer: bool = False  # with k: at most that many
     learning_rate: float = 0.1
     leaf: int | None = None
-    splits: int = 5
-    points: int = 20
-    sample: int | None = None  # rows to choose by; None: as many as USUAL_SAMPLE says, 0: all
+    splits: int | None = None  # None: as many as the budget of work allows
+    points: int | None = None
+    sample: int | None = None  # rows to choose by; None: the same, 0: all
+    thorough: bool = False  # a long search: every candidate is fitted to the end
     seed: int = 0
     threads: int | None = None
     verbose: int = 0
@@ -84,7 +85,7 @@ LOWEST: dict[str, int | float] = {  # an int bound: the setting must be a whole 
 
 def check_number(name: str, value: Any, lowest: int | float) -> None:
     """Raise Problem for a setting that is not such a number; None means that it is not set."""
-    if value is None and name not in ("trees", "learning_rate", "splits", "points", "seed"):
+    if value is None and name not in ("trees", "learning_rate", "seed"):
         return
     whole = isinstance(lowest, int)
     if not isinstance(value, Integral if whole else Real) or isinstance(value, bool):
@@ -121,36 +122,57 @@ def choose(rows: Sample, task: Task, settings: Settings, costs: Cost | None, tes
     Findings
         The path, the choice and what each feature contributes.
     """
-    all_rows, rows = rows, sampled(rows, task, settings)
+    work = work_of(rows.X.shape, rows.y, task, settings)
+    all_rows, rows = rows, sampled(rows, task, settings, work.rows)
     template = template_of(len(rows.y), task, settings, costs)
     tried = {"max_iters": trees_tried(settings.trees), **learners_tried(all_rows.X.shape, settings.depth)}
-    search = search_of(template, rows.y, task, settings, **tried)
-    search.fit(rows.X, rows.y, rows.weights)
-    choice = None
-    if settings.rule == Rule.ONE_STANDARD_ERROR and not search.n_features_selected_:
-        retry_with_paired_rule(search, rows)
-    if settings.k is not None:
-        choice = choose_k(search, rows, settings.k, settings.fewer)
-    elif settings.mu is not None:
-        choice = choose_mu(search, rows, settings.mu)
-    elif settings.sell and search.n_features_selected_:
-        choice = sold_back(search, rows)
+    search = search_of(template, rows.y, task, settings, work, **tried)
+    search, choice = find(search, rows, settings)
     if rows is not all_rows:
-        choice = fitted_on_all(choice or chosen_by_rule(search), all_rows, settings)
+        choice = fitted_on_all(choice, all_rows, settings)
     return examine(search, rows, test, choice)
 
 
-def sample_size(y: Any, task: Task, settings: Settings) -> int:
-    """How many rows are used to choose."""
-    if settings.sample is not None:
-        return settings.sample or len(y)
-    outputs = len(np.unique(y)) if task.is_classification else 1
-    return max(SMALLEST_SAMPLE, USUAL_SAMPLE // (outputs if outputs > 2 else 1))
+def find(search: GBFSCVBase, rows: Sample, settings: Settings) -> tuple[GBFSCVBase, Choice]:
+    """The search whose path is shown, and the choice. Unless it is to be thorough, only what is asked for is tried."""
+    only = not settings.thorough
+    if settings.mu is not None and only:
+        own = refitted(search, rows, mus=[settings.mu])
+        return own, replace(choice_of(own, asked_for_mu(settings.mu)), mu_given=True, index=0)
+    if settings.k is not None and only:
+        own = selling(search, rows, settings.k, settings.fewer)
+        return own, replace(choose_k(own, settings.k, settings.fewer), index=0)
+    search.fit(rows.X, rows.y, rows.weights)
+    if settings.rule == Rule.ONE_STANDARD_ERROR and not search.n_features_selected_:
+        retry_with_paired_rule(search, rows)
+    choice = None
+    if settings.k is not None:
+        choice = choose_k(selling(search, rows, settings.k, settings.fewer), settings.k, settings.fewer)
+    elif settings.mu is not None:
+        choice = replace(choice_of(refitted(search, rows, mus=[settings.mu]), asked_for_mu(settings.mu)), mu_given=True)
+    elif settings.sell and search.n_features_selected_:
+        choice = sold_back(search, rows)
+    return search, choice or with_purchases(chosen_by_rule(search), search)
 
 
-def sampled(rows: Sample, task: Task, settings: Settings) -> Sample:
+def work_of(shape: tuple[int, int], y: Any, task: Task, settings: Settings) -> Work:
+    """How much work the search is: rows, splits and points."""
+    wide = learners_tried(shape, settings.depth)
+    size = Size(
+        rows=shape[0],
+        columns=shape[1],
+        outputs=outputs_of(y, task),
+        trees=settings.trees,
+        learners=len(wide.get("bases", (0,))),
+        stumps=bool(wide),
+    )
+    points = 1 if settings.mu is not None and not settings.thorough else settings.points
+    return work_for(size, settings.sample, settings.splits, points, settings.thorough)
+
+
+def sampled(rows: Sample, task: Task, settings: Settings, wanted: int) -> Sample:
     """A stratified sample of the rows; all of them if there are not too many."""
-    n, wanted = len(rows.y), sample_size(rows.y, task, settings)
+    n = len(rows.y)
     if wanted >= n:
         return rows
     classes = rows.y if task.is_classification and stratifiable(rows.y, wanted / n) else None
@@ -191,16 +213,18 @@ def learners_tried(shape: tuple[int, int], depth: int | None) -> dict[str, Any]:
     return dict(WIDE) if depth is None and n_columns > n_rows else {}
 
 
-def search_of(template: GBFSBase, y: Any, task: Task, settings: Settings, **what: Any) -> GBFSCVBase:
+def search_of(template: GBFSBase, y: Any, task: Task, settings: Settings, work: Work, **what: Any) -> GBFSCVBase:
     """A search over random splits, stratified if every class has enough rows."""
-    kind = GBFSClassifierCV if task.is_classification else GBFSRegressorCV
+    kind = RacingClassifierCV if task.is_classification else RacingRegressorCV
+    if settings.thorough:
+        kind = GBFSClassifierCV if task.is_classification else GBFSRegressorCV
     splitter = ShuffleSplit
     if task.is_classification and stratifiable(y, 1 - HELD_OUT):
         splitter = StratifiedShuffleSplit
     return kind(
         template,
-        n_mus=settings.points,
-        cv=splitter(settings.splits, test_size=HELD_OUT, random_state=settings.seed),
+        n_mus=work.points,
+        cv=splitter(work.splits, test_size=HELD_OUT, random_state=settings.seed),
         scoring=task.scoring,
         rule=str(settings.rule),
         n_jobs=settings.threads,
@@ -223,9 +247,8 @@ def stratifiable(y: Any, share: float) -> bool:
     return bool(counts.min() >= 2 and len(counts) <= min(share, 1 - share) * len(y))
 
 
-def choose_k(search: GBFSCVBase, rows: Sample, k: int, fewer: bool = False) -> Choice:
-    """Exactly k features, or at most k: buy many, sell the weakest back."""
-    own = selling(search, rows, k, fewer)
+def choose_k(own: GBFSCVBase, k: int, fewer: bool = False) -> Choice:
+    """Exactly k features, or at most k: a search for them has bought many and sold the weakest back."""
     model = own.estimator_
     costs = model._costs()
     counted = "feature" if costs.bags is None else "bag"
@@ -238,14 +261,23 @@ def choose_k(search: GBFSCVBase, rows: Sample, k: int, fewer: bool = False) -> C
     return choice_of(own, f"Exactly {asked}; more were bought, and the weakest sold back.")
 
 
-def selling(search: GBFSCVBase, rows: Sample, k: int, fewer: bool = False) -> GBFSCVBase:
-    """A cross-validated search for k features (bags), with the number and depth of trees that did best on the path."""
-    best = search.cv_results_["params"][int(np.nanargmax(search.cv_results_["mean_test_score"]))]
+def selling(search: GBFSCVBase, rows: Sample, k: int, fewer: bool = False, rival: Any = None) -> GBFSCVBase:
+    """A cross-validated search for k features (bags), with the number and depth of trees that do best.
+
+    They are known from the path; without one, from fits that may buy at most k. ``rival``: scores split by split that
+    must be beaten.
+    """
+    if hasattr(search, "cv_results_"):
+        best = search.cv_results_["params"][int(np.nanargmax(search.cv_results_["mean_test_score"]))]
+    else:
+        short = clone(search).set_params(rule="min", mus=[0.0])
+        short._most = k
+        best = short._compare(rows)
     trees = {"estimator__max_iter": best["max_iter"], "estimator__max_depth": best["max_depth"]}
     if best.get("base") == "lines":  # cross-validation has decided against trees
         trees = {"estimator__base": "lines"}
     once = {"mus": None, "max_iters": None, "max_depths": None, "bases": None}
-    return refitted(search, rows, n_features_to_select=k, estimator__fewer=fewer, **once, **trees)
+    return refitted(search, rows, rival, n_features_to_select=k, estimator__fewer=fewer, **once, **trees)
 
 
 def sold_back(search: GBFSCVBase, rows: Sample) -> Choice | None:
@@ -253,8 +285,12 @@ def sold_back(search: GBFSCVBase, rows: Sample) -> Choice | None:
     model = search.estimator_
     costs = model._costs()
     number = costs.count(model.selected_features_)
+    rival = split_scores(search.cv_results_)[:, search.best_index_]
     with warnings.catch_warnings(record=True) as caught:  # about models that may not be taken
-        own = selling(search, rows, number)
+        try:
+            own = selling(search, rows, number, rival=rival)
+        except CanNotWin:
+            return None
     costs_more = own.total_cost_ > model.total_cost_ * (1 + 1e-9)
     if not own.best_score_ > search.cv_results_["mean_test_score"][search.best_index_] or costs_more:
         return None
@@ -270,21 +306,27 @@ def sold_back(search: GBFSCVBase, rows: Sample) -> Choice | None:
     return choice_of(own, why)
 
 
-def choose_mu(search: GBFSCVBase, rows: Sample, mu: float) -> Choice:
-    """The given mu, with the best number of trees for it."""
-    found = choice_of(refitted(search, rows, mus=[mu]), f"mu = {mu:g} was asked for.")
-    return replace(found, mu_given=True)
+def asked_for_mu(mu: float) -> str:
+    """Why a given mu was chosen."""
+    return f"mu = {mu:g} was asked for."
 
 
-def refitted(search: GBFSCVBase, rows: Sample, **changes: Any) -> GBFSCVBase:
+def refitted(search: GBFSCVBase, rows: Sample, rival: Any = None, **changes: Any) -> GBFSCVBase:
     """The same search along another path."""
     own: GBFSCVBase = clone(search).set_params(rule="min", **changes)
+    if isinstance(own, Racing):
+        own._rival = rival
     own.fit(rows.X, rows.y, rows.weights)
     return own
 
 
 def choice_of(search: GBFSCVBase, why: str) -> Choice:
-    """The result of a search with a single candidate."""
+    """The result of a search along another path than the one that is shown."""
     results, at = search.cv_results_, search.best_index_
     score, spread = float(results["mean_test_score"][at]), float(results["se_test_score"][at])
-    return Choice(search.estimator_, score, spread, None, why)
+    return with_purchases(Choice(search.estimator_, score, spread, None, why), search)
+
+
+def with_purchases(choice: Choice, search: GBFSCVBase) -> Choice:
+    """The choice with what its settings bought in each split."""
+    return replace(choice, bought=[split[search.best_index_] for split in search._bought_in_splits])

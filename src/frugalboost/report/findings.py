@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from frugalboost.estimators.base import GBFSBase
 from frugalboost.estimators.cross_validation import GBFSCVBase
@@ -29,6 +30,7 @@ class Choice:
     index: int | None  # its place on the path
     why: str
     mu_given: bool = False  # by the user, so it is the same in every split
+    bought: Sequence[NDArray[np.int64]] | None = None  # features in each split, in order of purchase; None: not known
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ def examine(search: GBFSCVBase, rows: Sample, test: Sample | None = None, choice
     with warnings.catch_warnings():  # the first models of a path buy nothing
         warnings.simplefilter("ignore", NothingBoughtWarning)
         points = list(_points(search, rows, scorer))
-        steps = steps_of(search, choice.model, rows, scorer, choice.mu_given)
+        steps = steps_of(search, choice.model, rows, scorer, choice.mu_given, choice.bought)
     return Findings(
         parameter=_parameter(search),
         points=points,

@@ -58,6 +58,14 @@ class PathFitter:
     def __init__(self, task: FitTask, threads: int) -> None:
         self.task, self.threads = prepare(task, threads), threads
 
+    def forget_table(self) -> None:
+        """Keep only the bins of the training rows, which are all that fits at a mu need."""
+        self.task = replace(self.task, train=replace(self.task.train, X=None), same_bins=True)
+
+    def limit_purchases(self, most: int) -> None:
+        """Let the fits buy at most this number of features, or bags."""
+        self.task = replace(self.task, costs=self.task.costs.at_most(most))
+
     @cached_property
     def mu_max(self) -> float:
         """The smallest mu at which nothing is bought: known after one iteration."""

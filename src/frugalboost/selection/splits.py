@@ -76,6 +76,14 @@ class Fold:
         self._fitter, self._held_out, self._score = fitter, held_out, score
         self._values = held_out.table.source(fitter.task.levels)
 
+    def forget_table(self) -> None:
+        """Keep only the bins of the training rows, so that all splits fit in memory side by side."""
+        self._fitter.forget_table()
+
+    def limit_purchases(self, most: int) -> None:
+        """Let fits buy at most this number of features, or bags."""
+        self._fitter.limit_purchases(most)
+
     def rows(self, grid: Grid, verbose: bool, stage: Stage) -> list[Scored]:
         """Results of every value and number of iterations; fits run side by side."""
         # All numbers of features come from one backward elimination, which runs its fits in parallel.

@@ -1,0 +1,93 @@
+"""How much work a search may be: rows to choose by, splits and points on the path, from the size of the table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from frugalboost.recipe.task import Task
+
+ENOUGH = 6.0  # seconds of one core for the race; docs/command_line.md says what it leads to
+USUAL_SAMPLE, SMALLEST_SAMPLE = 50_000, 10_000  # rows times trees per iteration; and the least number of rows
+MANY = (5, 20)  # splits, points: the long search
+STEPS = (MANY, (5, 12), (3, 12), (3, 8))  # tried in turn until the work is not too much
+# One tree, in seconds: for each cell, each row, and each column (its histograms are searched, whatever the rows).
+PER_CELL, PER_ROW, PER_COLUMN = 0.8e-9, 14e-9, 7.5e-6
+PER_COLUMN_OF_STUMPS = 0.5e-6
+FIRST, LATER = 0.1, 2.8  # shares of all trees: that all points grow, and that those still open grow together
+HELD_OUT = 0.2
+
+
+@dataclass(frozen=True)
+class Work:
+    """How much a search does.
+
+    Parameters
+    ----------
+    rows : int
+        To choose by.
+    splits, points : int
+        Of cross-validation, and on the path.
+    """
+
+    rows: int
+    splits: int
+    points: int
+
+
+@dataclass(frozen=True)
+class Size:
+    """What the work of a search depends on."""
+
+    rows: int
+    columns: int
+    outputs: int = 1  # trees in one iteration
+    trees: int = 500
+    learners: int = 1
+    stumps: bool = False
+
+    def seconds(self, work: Work) -> float:
+        """Roughly how long the race takes on one core."""
+        rows = (1 - HELD_OUT) * work.rows
+        per_column = PER_COLUMN_OF_STUMPS if self.stumps else PER_COLUMN
+        one = PER_CELL * rows * self.columns + PER_ROW * rows + per_column * self.columns
+        trees = self.trees * self.outputs * (FIRST * work.points + LATER)
+        return one * trees * self.learners * work.splits
+
+
+def outputs_of(y: Any, task: Task) -> int:
+    """Trees in one iteration."""
+    outputs = len(np.unique(y)) if task.is_classification else 1
+    return outputs if outputs > 2 else 1
+
+
+def work_for(size: Size, sample: int | None, splits: int | None, points: int | None, thorough: bool = False) -> Work:
+    """The most work that is not too much; what is given is obeyed.
+
+    Splits and points are reduced first, then rows.
+
+    Examples
+    --------
+    >>> from frugalboost.recipe.budget import Size, work_for
+    >>> work_for(Size(5_000, 30), None, None, None)
+    Work(rows=5000, splits=5, points=20)
+    >>> work_for(Size(100_000, 100), None, splits=4, points=None)
+    Work(rows=10000, splits=4, points=8)
+    """
+    most = min(size.rows, max(SMALLEST_SAMPLE, USUAL_SAMPLE // size.outputs))
+    rows = most if sample is None else min(sample or size.rows, size.rows)
+    found = Work(rows, splits or MANY[0], points or MANY[1])
+    if thorough:
+        return found
+    for fewer_splits, fewer_points in STEPS:
+        found = Work(rows, splits or fewer_splits, points or fewer_points)
+        if size.seconds(found) <= ENOUGH:
+            return found
+    if sample is not None:
+        return found
+    per_row = size.seconds(Work(2 * rows, found.splits, found.points)) - size.seconds(found)
+    spare = ENOUGH - (size.seconds(found) - per_row)
+    fewer = int(rows * spare / per_row) // 1000 * 1000
+    return Work(min(rows, max(SMALLEST_SAMPLE, fewer)), found.splits, found.points)
