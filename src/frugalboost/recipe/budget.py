@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from frugalboost.recipe.task import Task
 
-ENOUGH = 6.0  # seconds of one core for the race; docs/command_line.md says what it leads to
+ENOUGH, PER_MILLION = 6.0, 0.8  # seconds of one core for the race, and more for each million of cells of the table
 USUAL_SAMPLE, SMALLEST_SAMPLE = 50_000, 10_000  # rows times trees per iteration; and the least number of rows
 MANY = (5, 20)  # splits, points: the long search
-STEPS = (MANY, (5, 12), (3, 12), (3, 8))  # tried in turn until the work is not too much
+FEWER = ((5, 12), (3, 12))  # tried in turn until the work is not too much; then fewer rows, then FEWEST
+FEWEST = (3, 8)
 # One tree, in seconds: for each cell, each row, and each column (its histograms are searched, whatever the rows).
 PER_CELL, PER_ROW, PER_COLUMN = 0.8e-9, 14e-9, 7.5e-6
 PER_COLUMN_OF_STUMPS = 0.5e-6
@@ -56,6 +57,14 @@ class Size:
         trees = self.trees * self.outputs * (FIRST * work.points + LATER)
         return one * trees * self.learners * work.splits
 
+    def rows_within(self, seconds: float, work: Work) -> int:
+        """So many rows that the race takes no longer, but not fewer than are needed for a choice."""
+        fixed, all_rows = self.seconds(replace(work, rows=0)), self.seconds(work)
+        share = (seconds - fixed) / max(all_rows - fixed, 1e-9)
+        if share >= 1:
+            return work.rows
+        return min(work.rows, max(SMALLEST_SAMPLE, int(share * work.rows) // 1000 * 1000))
+
 
 def outputs_of(y: Any, task: Task) -> int:
     """Trees in one iteration."""
@@ -66,7 +75,7 @@ def outputs_of(y: Any, task: Task) -> int:
 def work_for(size: Size, sample: int | None, splits: int | None, points: int | None, thorough: bool = False) -> Work:
     """The most work that is not too much; what is given is obeyed.
 
-    Splits and points are reduced first, then rows.
+    Splits and points are reduced first, then rows, then points again.
 
     Examples
     --------
@@ -74,20 +83,18 @@ def work_for(size: Size, sample: int | None, splits: int | None, points: int | N
     >>> work_for(Size(5_000, 30), None, None, None)
     Work(rows=5000, splits=5, points=20)
     >>> work_for(Size(100_000, 100), None, splits=4, points=None)
-    Work(rows=10000, splits=4, points=8)
+    Work(rows=13000, splits=4, points=12)
     """
     most = min(size.rows, max(SMALLEST_SAMPLE, USUAL_SAMPLE // size.outputs))
     rows = most if sample is None else min(sample or size.rows, size.rows)
     found = Work(rows, splits or MANY[0], points or MANY[1])
-    if thorough:
-        return found
-    for fewer_splits, fewer_points in STEPS:
-        found = Work(rows, splits or fewer_splits, points or fewer_points)
-        if size.seconds(found) <= ENOUGH:
+    enough = ENOUGH + PER_MILLION * size.rows * size.columns / 1e6
+    for fewer_splits, fewer_points in FEWER:
+        if thorough or size.seconds(found) <= enough:
             return found
-    if sample is not None:
-        return found
-    per_row = size.seconds(Work(2 * rows, found.splits, found.points)) - size.seconds(found)
-    spare = ENOUGH - (size.seconds(found) - per_row)
-    fewer = int(rows * spare / per_row) // 1000 * 1000
-    return Work(min(rows, max(SMALLEST_SAMPLE, fewer)), found.splits, found.points)
+        found = Work(rows, splits or fewer_splits, points or fewer_points)
+    if sample is None:
+        found = replace(found, rows=size.rows_within(enough, found))
+    if size.seconds(found) > enough:
+        found = replace(found, splits=splits or FEWEST[0], points=points or FEWEST[1])
+    return found

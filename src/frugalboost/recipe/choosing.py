@@ -54,6 +54,12 @@ class Settings:
     threads: int | None = None
     verbose: int = 0
 
+    @property
+    def no_path(self) -> bool:
+        """Whether a mu or a number of features is asked for, and no path beside it: only that is tried."""
+        asked = self.k is not None or self.mu is not None
+        return asked and self.points is None and not self.thorough
+
     def check(self) -> None:
         """Raise Problem for settings that are out of bounds or don't go together."""
         if self.k is not None and self.mu is not None:
@@ -134,12 +140,11 @@ def choose(rows: Sample, task: Task, settings: Settings, costs: Cost | None, tes
 
 
 def find(search: GBFSCVBase, rows: Sample, settings: Settings) -> tuple[GBFSCVBase, Choice]:
-    """The search whose path is shown, and the choice. Unless it is to be thorough, only what is asked for is tried."""
-    only = not settings.thorough
-    if settings.mu is not None and only:
+    """The search whose path is shown, and the choice."""
+    if settings.mu is not None and settings.no_path:
         own = refitted(search, rows, mus=[settings.mu])
         return own, replace(choice_of(own, asked_for_mu(settings.mu)), mu_given=True, index=0)
-    if settings.k is not None and only:
+    if settings.k is not None and settings.no_path:
         own = selling(search, rows, settings.k, settings.fewer)
         return own, replace(choose_k(own, settings.k, settings.fewer), index=0)
     search.fit(rows.X, rows.y, rows.weights)
@@ -166,7 +171,7 @@ def work_of(shape: tuple[int, int], y: Any, task: Task, settings: Settings) -> W
         learners=len(wide.get("bases", (0,))),
         stumps=bool(wide),
     )
-    points = 1 if settings.mu is not None and not settings.thorough else settings.points
+    points = 1 if settings.no_path else settings.points
     return work_for(size, settings.sample, settings.splits, points, settings.thorough)
 
 

@@ -156,7 +156,7 @@ def select(
     thorough : bool, default=False
         Fit every model of the path to the end, with 5 splits, 20 points and up to 50,000 rows unless others are given.
         Otherwise all of them grow few trees, and only those that may still be chosen grow more; with ``k`` or ``mu``
-        there is no path beside what was asked for.
+        and without ``points`` nothing but what was asked for is tried.
     seed : int, default=0
         Seed of the random splits.
     threads : int or None, default=None

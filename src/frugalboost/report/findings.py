@@ -155,14 +155,17 @@ def _points(search: GBFSCVBase, rows: Sample, scorer: HeldOutScorer) -> Iterator
 
 
 def _models(search: GBFSCVBase, rows: Sample, candidates: list[dict[str, Any]], name: str) -> list[GBFSBase]:
-    """The candidates fitted on all rows; those that differ only along the path share a binned table."""
+    """The candidates fitted on all rows; those that differ only along the path share a binned table.
+
+    The one that the search has chosen is fitted already.
+    """
 
     def others(i: int) -> tuple[tuple[str, Any], ...]:
         return tuple((k, v) for k, v in candidates[i].items() if k != name)
 
-    found: dict[int, GBFSBase] = {}
+    found: dict[int, GBFSBase] = {i: search.estimator_ for i, c in enumerate(candidates) if c == search.best_params_}
     many = {"mu": "mus", "n_features_to_select": "n_features_to_select"}[name]
-    order = sorted(range(len(candidates)), key=lambda i: repr(others(i)))
+    order = sorted((i for i in range(len(candidates)) if i not in found), key=lambda i: repr(others(i)))
     for params, group in groupby(order, key=others):
         members = sorted(group, key=lambda i: candidates[i][name], reverse=name == "mu")
         path = gbfs_path(
