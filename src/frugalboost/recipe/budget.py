@@ -9,7 +9,8 @@ import numpy as np
 
 from frugalboost.recipe.task import Task
 
-ENOUGH, PER_MILLION = 6.0, 0.8  # seconds of one core for the race, and more for each million of cells of the table
+ENOUGH = 6.0  # seconds of one core for the race
+PER_MILLION, MOST = 0.8, 16.0  # and more for each million of cells of the table, up to this
 USUAL_SAMPLE, SMALLEST_SAMPLE = 50_000, 10_000  # rows times trees per iteration; and the least number of rows
 MANY = (5, 20)  # splits, points: the long search
 FEWER = ((5, 12), (3, 12))  # tried in turn until the work is not too much; then fewer rows, then FEWEST
@@ -88,7 +89,7 @@ def work_for(size: Size, sample: int | None, splits: int | None, points: int | N
     most = min(size.rows, max(SMALLEST_SAMPLE, USUAL_SAMPLE // size.outputs))
     rows = most if sample is None else min(sample or size.rows, size.rows)
     found = Work(rows, splits or MANY[0], points or MANY[1])
-    enough = ENOUGH + PER_MILLION * size.rows * size.columns / 1e6
+    enough = min(MOST, ENOUGH + PER_MILLION * size.rows * size.columns / 1e6)
     for fewer_splits, fewer_points in FEWER:
         if thorough or size.seconds(found) <= enough:
             return found

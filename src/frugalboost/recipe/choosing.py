@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -156,7 +157,7 @@ def find(search: GBFSCVBase, rows: Sample, settings: Settings) -> tuple[GBFSCVBa
     elif settings.mu is not None:
         choice = replace(choice_of(refitted(search, rows, mus=[settings.mu]), asked_for_mu(settings.mu)), mu_given=True)
     elif settings.sell and search.n_features_selected_:
-        choice = sold_back(search, rows)
+        choice = sold_back(search, rows, None if settings.splits or settings.thorough else splits_to_sell(search.cv))
     return search, choice or with_purchases(chosen_by_rule(search), search)
 
 
@@ -281,32 +282,43 @@ def selling(search: GBFSCVBase, rows: Sample, k: int, fewer: bool = False, rival
     trees = {"estimator__max_iter": best["max_iter"], "estimator__max_depth": best["max_depth"]}
     if best.get("base") == "lines":  # cross-validation has decided against trees
         trees = {"estimator__base": "lines"}
-    once = {"mus": None, "max_iters": None, "max_depths": None, "bases": None}
+    once: dict[str, Any] = {"mus": None, "max_iters": None, "max_depths": None, "bases": None}
+    if rival is not None and len(rival) < search.n_splits_:
+        once["cv"] = copy.copy(search.cv)
+        once["cv"].n_splits = len(rival)  # the first ones are the same
     return refitted(search, rows, rival, n_features_to_select=k, estimator__fewer=fewer, **once, **trees)
 
 
-def sold_back(search: GBFSCVBase, rows: Sample) -> Choice | None:
-    """The number of features that the rule chose, by buying more and selling the weakest, if these do better."""
+def splits_to_sell(cv: Any) -> int:
+    """How many of the splits compare features that were bought with those left after selling."""
+    return max(2, cv.n_splits * 3 // 5)
+
+
+def sold_back(search: GBFSCVBase, rows: Sample, splits: int | None = None) -> Choice | None:
+    """The number of features that the rule chose, by buying more and selling the weakest, if these do better.
+
+    ``splits``: how many are used to compare them; None: all.
+    """
     model = search.estimator_
     costs = model._costs()
     number = costs.count(model.selected_features_)
-    rival = split_scores(search.cv_results_)[:, search.best_index_]
+    rival = split_scores(search.cv_results_)[:splits, search.best_index_]
     with warnings.catch_warnings(record=True) as caught:  # about models that may not be taken
         try:
             own = selling(search, rows, number, rival=rival)
         except CanNotWin:
             return None
     costs_more = own.total_cost_ > model.total_cost_ * (1 + 1e-9)
-    if not own.best_score_ > search.cv_results_["mean_test_score"][search.best_index_] or costs_more:
+    if not own.best_score_ > rival.mean() or costs_more:
         return None
     for warning in caught:
         warnings.warn(warning.message, stacklevel=2)
-    measure, first = Measure(search.scoring_), chosen_by_rule(search)
+    measure = Measure(search.scoring_)
     counted = "features" if costs.bags is None else "bags"
     why = (
-        f"The rule chose {number} {counted} on the path, with a mean {measure.title} of {measure.shown(first.score)} "
-        f"over {search.n_splits_} splits. Buying more and selling the weakest back finds better "
-        f"ones: {measure.shown(own.best_score_)}."
+        f"The rule chose {number} {counted} on the path, with a mean {measure.title} of "
+        f"{measure.shown(float(rival.mean()))} over {len(rival)} splits. Buying more and selling the weakest back "
+        f"finds better ones: {measure.shown(own.best_score_)}."
     )
     return choice_of(own, why)
 

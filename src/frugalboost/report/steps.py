@@ -80,7 +80,7 @@ def steps_of(
     mu_given : bool, default=False
         Whether the model's mu is to be the same in every split, not the same share of that split's mu_max.
     bought : sequence of ndarray or None, default=None
-        What each split buys, if the search knows it; None: it is bought again.
+        What each split buys, if the search knows it, or each of the first splits; None: it is bought again.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def steps_of(
     sizes = step_sizes(len(model.selected_features_))
     if not sizes:
         return []
-    splits = splits_of(search, rows)
+    splits = splits_of(search, rows)[: None if bought is None else len(bought)]
     n_fits = (len(splits) + (scorer.test is not None)) * len(sizes)
     count = progress_counter(n_fits, Stage(Work.FIRST_FEATURES)) if search.verbose else None
     threads = threads_for(search.n_jobs)
