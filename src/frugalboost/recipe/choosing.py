@@ -18,7 +18,7 @@ from frugalboost.estimators import GBFSClassifier, GBFSRegressor
 from frugalboost.estimators.base import GBFSBase
 from frugalboost.estimators.cross_validation import GBFSClassifierCV, GBFSCVBase, GBFSRegressorCV
 from frugalboost.estimators.racing import CanNotWin, Racing, RacingClassifierCV, RacingRegressorCV
-from frugalboost.recipe.budget import HELD_OUT, Size, Work, outputs_of, work_for
+from frugalboost.recipe.effort import HELD_OUT, Effort, Size, effort_for, outputs_of
 from frugalboost.recipe.options import LARGEST_SEED, Option, Rule
 from frugalboost.recipe.problems import Problem
 from frugalboost.recipe.task import Task
@@ -47,7 +47,7 @@ class Settings:
     fewer: bool = False  # with k: at most that many
     learning_rate: float = 0.1
     leaf: int | None = None
-    splits: int | None = None  # None: as many as the budget of work allows
+    splits: int | None = None  # None: as many as are not too much work
     points: int | None = None
     sample: int | None = None  # rows to choose by; None: the same, 0: all
     thorough: bool = False  # a long search: every candidate is fitted to the end
@@ -129,11 +129,11 @@ def choose(rows: Sample, task: Task, settings: Settings, costs: Cost | None, tes
     Findings
         The path, the choice and what each feature contributes.
     """
-    work = work_of(rows.X.shape, rows.y, task, settings)
-    all_rows, rows = rows, sampled(rows, task, settings, work.rows)
+    effort = effort_of(rows.X.shape, rows.y, task, settings)
+    all_rows, rows = rows, sampled(rows, task, settings, effort.rows)
     template = template_of(len(rows.y), task, settings, costs)
     tried = {"max_iters": trees_tried(settings.trees), **learners_tried(all_rows.X.shape, settings.depth)}
-    search = search_of(template, rows.y, task, settings, work, **tried)
+    search = search_of(template, rows.y, task, settings, effort, **tried)
     search, choice = find(search, rows, settings)
     if rows is not all_rows:
         choice = fitted_on_all(choice, all_rows, settings)
@@ -161,7 +161,7 @@ def find(search: GBFSCVBase, rows: Sample, settings: Settings) -> tuple[GBFSCVBa
     return search, choice or with_purchases(chosen_by_rule(search), search)
 
 
-def work_of(shape: tuple[int, int], y: Any, task: Task, settings: Settings) -> Work:
+def effort_of(shape: tuple[int, int], y: Any, task: Task, settings: Settings) -> Effort:
     """How much work the search is: rows, splits and points."""
     wide = learners_tried(shape, settings.depth)
     size = Size(
@@ -173,7 +173,7 @@ def work_of(shape: tuple[int, int], y: Any, task: Task, settings: Settings) -> W
         stumps=bool(wide),
     )
     points = 1 if settings.no_path else settings.points
-    return work_for(size, settings.sample, settings.splits, points, settings.thorough)
+    return effort_for(size, settings.sample, settings.splits, points, settings.thorough)
 
 
 def sampled(rows: Sample, task: Task, settings: Settings, wanted: int) -> Sample:
@@ -219,7 +219,7 @@ def learners_tried(shape: tuple[int, int], depth: int | None) -> dict[str, Any]:
     return dict(WIDE) if depth is None and n_columns > n_rows else {}
 
 
-def search_of(template: GBFSBase, y: Any, task: Task, settings: Settings, work: Work, **what: Any) -> GBFSCVBase:
+def search_of(template: GBFSBase, y: Any, task: Task, settings: Settings, effort: Effort, **what: Any) -> GBFSCVBase:
     """A search over random splits, stratified if every class has enough rows."""
     kind = RacingClassifierCV if task.is_classification else RacingRegressorCV
     if settings.thorough:
@@ -229,8 +229,8 @@ def search_of(template: GBFSBase, y: Any, task: Task, settings: Settings, work: 
         splitter = StratifiedShuffleSplit
     return kind(
         template,
-        n_mus=work.points,
-        cv=splitter(work.splits, test_size=HELD_OUT, random_state=settings.seed),
+        n_mus=effort.points,
+        cv=splitter(effort.splits, test_size=HELD_OUT, random_state=settings.seed),
         scoring=task.scoring,
         rule=str(settings.rule),
         n_jobs=settings.threads,

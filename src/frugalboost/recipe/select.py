@@ -15,7 +15,7 @@ from sklearn.metrics import get_scorer_names
 
 from frugalboost.estimators import GBFSClassifier, GBFSRegressor
 from frugalboost.estimators.fitted import NothingBoughtWarning
-from frugalboost.recipe.choosing import Settings, check_word, choose, work_of
+from frugalboost.recipe.choosing import Settings, check_word, choose, effort_of
 from frugalboost.recipe.columns import (
     Columns,
     Roles,
@@ -142,7 +142,7 @@ def select(
     trees : int, default=500
         Maximum number of trees.
     depth : int or None, default=None
-        Maximum depth of a tree. None: 4; with more columns than rows the best of 1, 2 and 4.
+        Maximum depth of a tree. None: 4; with more columns than rows 1, and lines are tried.
     learning_rate : float, default=0.1
         Factor on every tree.
     leaf : int or None, default=None
@@ -269,8 +269,8 @@ def run(request: Request, messages: Messages = SILENT) -> Selection:
     costs = costs_of(request.costs, request.bags, columns.names, by_number=loaded.is_sparse)
     for remark in (*task.remarks, *(n.text for n in columns.notices)):
         messages.say(remark)
-    work = work_of(columns.X.shape, columns.y, task, request.settings)
-    tell_of_sample(work.rows, len(columns.y), messages)
+    effort = effort_of(columns.X.shape, columns.y, task, request.settings)
+    tell_of_sample(effort.rows, len(columns.y), messages)
     test, notices, about_test = test_rows(request, loaded, columns, task)
     # All fits below use the tables that are checked here; targets stay the user's own, for splitters and scorers.
     checker = GBFSClassifier() if task.is_classification else GBFSRegressor()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -22,11 +22,12 @@ from frugalboost.selection.splits import Fold, Grid, Scored, Trial, chosen_index
 Floats = NDArray[np.float64]
 
 FIRST_TREES = 50  # before that nothing is decided
-LEAST_KEPT = 2  # of those that may become the best, and of those that may become the choice
+LEADING, CHEAPER = (3, 3), (6, 2)  # of so many that run one goes on, and at least so many: the best, and cheaper ones
 TO_COME = 2.0  # what a candidate may still gain, in units of what it gained since it had about half as many trees
+LONG = 2.0  # stages in which the number of trees grows by more than this factor have a look in the middle
 
 
-@dataclass
+@dataclass(eq=False)
 class Runner:
     """A candidate: a learner with a mu, in every split."""
 
@@ -34,7 +35,6 @@ class Runner:
     value: int  # its place in the grid
     trials: list[Trial | None]  # of each split
     scored: dict[int, list[Scored]] = field(default_factory=dict)  # by number of iterations, of each split
-    halfway: list[Scored] = field(default_factory=list)  # at half of the first number of iterations
 
     def add(self, iterations: Sequence[int], found: Sequence[tuple[list[Scored], Trial]]) -> None:
         """Take over the scores of each split at these numbers of iterations, and the state of its fit."""
@@ -48,12 +48,21 @@ class Runner:
         if all(trial is not None and trial.result.model.ending == "converged" for trial in self.trials):
             return False
         before, now = self.last_two()
-        return bool(_mean(now, 3) < _mean(before, 3))
+        return bool(_mean(now, LOSS) < _mean(before, LOSS))
 
     def last_two(self) -> tuple[list[Scored], list[Scored]]:
         """The last scores, and those before."""
-        rows = [self.halfway, *self.scored.values()] if self.halfway else list(self.scored.values())
+        rows = list(self.scored.values())
         return rows[-2] if len(rows) > 1 else rows[-1], rows[-1]
+
+    @property
+    def price(self) -> tuple[float, float]:
+        """Mean cost and number of features."""
+        last = self.last_two()[1]
+        return _mean(last, COST), _mean(last, FEATURES)
+
+
+SCORE, FEATURES, COST, LOSS = range(4)  # columns of a row of results
 
 
 def _mean(rows: Sequence[Scored], column: int) -> float:
@@ -97,10 +106,8 @@ class Race:
 
     def _grow(self, running: Sequence[Runner], iterations: list[int], threads: int, verbose: bool) -> None:
         """Grow the trees of one stage for all candidates and splits side by side."""
-        first = running[0].trials[0] is None
-        wanted = [max(1, iterations[0] // 2), *iterations] if first else iterations
         works = [
-            partial(self._in_split, runner, split, wanted)
+            partial(self._in_split, runner, split, iterations)
             for runner in running[::-1]  # the smallest mu take longest
             for split in range(len(self._folds))
         ]
@@ -108,11 +115,7 @@ class Race:
         found = run_parallel(works, threads, verbose, stage)
         splits = len(self._folds)
         for i, runner in enumerate(running[::-1]):
-            own = found[i * splits : (i + 1) * splits]
-            if first:
-                runner.halfway = [scored[0] for scored, _ in own]
-                own = [(scored[1:], trial) for scored, trial in own]
-            runner.add(iterations, own)
+            runner.add(iterations, found[i * splits : (i + 1) * splits])
 
     def _in_split(
         self, runner: Runner, split: int, iterations: list[int], check: Check | None, threads: int
@@ -128,17 +131,13 @@ class Race:
         mean = results["mean_test_score"]
         top, allowed = mean[best], mean[best] - results["se_test_score"][best]
         price = (results["mean_price"][choice], results["mean_n_features"][choice])
-        could = {id(r): may_reach(r, [split[best].row[0] for split in scored]) for r in running if r.may_go_on}
-        order = sorted((r for r in running if id(r) in could), key=lambda r: -could[id(r)])
-        share = max(LEAST_KEPT, len(running) // 4)
-        leading = [r for r in order if could[id(r)] >= top][:share]
-        cheaper = [r for r in order if could[id(r)] >= allowed and self._price(r) < price and r not in leading]
-        kept = leading + (cheaper[:share] if self._rule != "min" else [])
-        return [r for r in running if any(r is other for other in kept)]  # in the order of the grid
-
-    def _price(self, runner: Runner) -> tuple[float, float]:
-        last = runner.last_two()[1]
-        return _mean(last, 2), _mean(last, 1)
+        own = [split[best].row[SCORE] for split in scored]
+        still = [(may_reach(r, own), r) for r in running if r.may_go_on]
+        leading = _by_score_and_loss([(could, r) for could, r in still if could >= top])[: _kept(LEADING, running)]
+        cheaper = [(could, r) for could, r in still if could >= allowed and r.price < price and r not in leading]
+        if self._rule != "min":
+            leading += _by_score_and_loss(cheaper)[: _kept(CHEAPER, running)]
+        return [r for r in running if r in leading]  # in the order of the grid
 
     def table(self) -> tuple[list[list[Scored]], list[dict[str, Any]]]:
         """Scores by split and candidate of all candidates that were tried, and their parameters."""
@@ -147,18 +146,32 @@ class Race:
         for runner in self.runners:
             value = {self._grid.parameter: self._grid.values[runner.value].item()}
             for t, rows in runner.scored.items():
+                if t not in self._grid.iterations:  # it was only looked at
+                    continue
                 columns.append(rows)
                 candidates.append(value | self._grid.learners[runner.learner] | {"max_iter": t})
         return [list(split) for split in zip(*columns, strict=True)], candidates
 
 
 def stages(iterations: Sequence[int]) -> list[list[int]]:
-    """Numbers of iterations in the stages of a race: the first has at least FIRST_TREES, if there are as many."""
+    """Numbers of iterations at which the candidates are scored, stage by stage.
+
+    The first stage has at least FIRST_TREES, if there are as many, and a look before its end.
+
+    Examples
+    --------
+    >>> from frugalboost.selection.race import stages
+    >>> stages([50, 100, 200, 500])
+    [[25, 50], [100], [200], [350], [500]]
+    """
     early = [t for t in iterations if t < FIRST_TREES]
     late = [t for t in iterations if t >= FIRST_TREES]
     if not late:
         return [early]
-    return [[*early, late[0]], *([t] for t in late[1:])]
+    found = [[*(early or [late[0] // 2]), late[0]]]
+    for before, t in pairwise(late):
+        found += [[(before + t) // 2], [t]] if t > LONG * before else [[t]]
+    return found
 
 
 def may_reach(runner: Runner, best: Sequence[float]) -> float:
@@ -167,7 +180,18 @@ def may_reach(runner: Runner, best: Sequence[float]) -> float:
     ``best``: scores of the best candidate so far. The difference from it is known but for its standard error.
     """
     before, now = runner.last_two()
-    gained = max(_mean(now, 0) - _mean(before, 0), 0.0)
-    lost = np.array(best) - [one.row[0] for one in now]
+    gained = max(_mean(now, SCORE) - _mean(before, SCORE), 0.0)
+    lost = np.array(best) - [one.row[SCORE] for one in now]
     spread = lost.std(ddof=1) / np.sqrt(len(lost)) if len(lost) > 1 else 0.0
-    return float(np.nan_to_num(_mean(now, 0) + TO_COME * gained + spread, nan=-np.inf))
+    return float(np.nan_to_num(_mean(now, SCORE) + TO_COME * gained + spread, nan=-np.inf))
+
+
+def _kept(share: tuple[int, int], running: Sequence[Runner]) -> int:
+    return max(share[1], -(-len(running) // share[0]))
+
+
+def _by_score_and_loss(runners: Sequence[tuple[float, Runner]]) -> list[Runner]:
+    """In the order of what they may reach and of their held-out losses together: scores such as accuracy are coarse."""
+    by_score = np.argsort(np.argsort([-could for could, _ in runners], kind="stable"), kind="stable")
+    by_loss = np.argsort(np.argsort([_mean(r.last_two()[1], LOSS) for _, r in runners], kind="stable"), kind="stable")
+    return [runners[i][1] for i in np.argsort(by_score + by_loss, kind="stable")]

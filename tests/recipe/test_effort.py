@@ -1,4 +1,4 @@
-"""How much work `frugalboost.select` does: budgets, only what is asked for, and the long search."""
+"""How much work `frugalboost.select` does: its limit, only what is asked for, and the long search."""
 
 import json
 
@@ -10,8 +10,8 @@ import frugalboost
 from frugalboost.cli import main
 from frugalboost.estimators import cross_validation, racing
 from frugalboost.recipe import choosing
-from frugalboost.recipe.budget import ENOUGH, MOST, PER_MILLION, SMALLEST_SAMPLE, Size, Work, work_for
-from frugalboost.recipe.choosing import Settings, work_of
+from frugalboost.recipe.choosing import Settings, effort_of
+from frugalboost.recipe.effort import ENOUGH, MOST, PER_MILLION, SMALLEST_SAMPLE, Effort, Size, effort_for
 from frugalboost.recipe.task import task_of
 from frugalboost.selection import path
 
@@ -30,47 +30,47 @@ def made(rows=160, columns=5, classes=2, seed=0):
     return frame
 
 
-# ------------------------------------------------------------------------------------------------------- the budget
+# -------------------------------------------------------------------------------------------------------- the limit
 
 
 @pytest.mark.parametrize("rows", [10, 600, 5_000, 20_000, 100_000, 1_000_000])
 @pytest.mark.parametrize("columns", [4, 30, 100, 3_000])
 @pytest.mark.parametrize("outputs", [1, 7])
-def test_the_budget_is_kept_unless_too_little_would_be_left(rows, columns, outputs):
+def test_the_limit_is_kept_unless_too_little_would_be_left(rows, columns, outputs):
     size = Size(rows, columns, outputs)
-    found = work_for(size, None, None, None)
+    found = effort_for(size, None, None, None)
     assert found.splits in (3, 5)
     assert found.points in (8, 12, 20)
     assert min(rows, SMALLEST_SAMPLE) <= found.rows <= min(rows, 50_000)
-    smallest = Work(min(rows, SMALLEST_SAMPLE), 3, 8)
+    smallest = Effort(min(rows, SMALLEST_SAMPLE), 3, 8)
     assert found == smallest or size.seconds(found) <= min(MOST, ENOUGH + PER_MILLION * rows * columns / 1e6)
 
 
 def test_small_tables_are_searched_as_before():
     for size in (Size(10, 4), Size(600, 4, 7), Size(5_000, 30)):
-        assert work_for(size, None, None, None) == Work(size.rows, 5, 20)
+        assert effort_for(size, None, None, None) == Effort(size.rows, 5, 20)
 
 
 @pytest.mark.parametrize("thorough", [False, True])
 def test_what_is_given_is_obeyed(thorough):
     size = Size(1_000_000, 500, 7)
-    assert work_for(size, 123_456, 9, 31, thorough) == Work(123_456, 9, 31)
-    assert work_for(size, 0, 9, 31, thorough).rows == 1_000_000
-    assert work_for(size, None, 9, None, thorough).splits == 9
-    assert work_for(size, None, None, 31, thorough).points == 31
+    assert effort_for(size, 123_456, 9, 31, thorough) == Effort(123_456, 9, 31)
+    assert effort_for(size, 0, 9, 31, thorough).rows == 1_000_000
+    assert effort_for(size, None, 9, None, thorough).splits == 9
+    assert effort_for(size, None, None, 31, thorough).points == 31
 
 
 def test_how_many_rows_choose():
     y = np.arange(300_000) % 10
     classes, numbers = task_of(y, "y"), task_of(y + 0.5, "y", "regression")
     shape, long = (300_000, 3), {"thorough": True}
-    assert work_of(shape, y, numbers, Settings(**long)) == Work(50_000, 5, 20)
-    assert work_of(shape, y % 2, classes, Settings(**long)) == Work(50_000, 5, 20)
-    assert work_of(shape, y, classes, Settings(**long)) == Work(10_000, 5, 20)
-    assert work_of(shape, y, classes, Settings(sample=0)).rows == 300_000
-    assert work_of(shape, y, classes, Settings(sample=77)).rows == 77
-    assert work_of((300_000, 300), y % 2, classes, Settings()).rows < 50_000
-    assert work_of((300, 5_000), y[:300] % 2, classes, Settings(mu=0.01)).points == 1
+    assert effort_of(shape, y, numbers, Settings(**long)) == Effort(50_000, 5, 20)
+    assert effort_of(shape, y % 2, classes, Settings(**long)) == Effort(50_000, 5, 20)
+    assert effort_of(shape, y, classes, Settings(**long)) == Effort(10_000, 5, 20)
+    assert effort_of(shape, y, classes, Settings(sample=0)).rows == 300_000
+    assert effort_of(shape, y, classes, Settings(sample=77)).rows == 77
+    assert effort_of((300_000, 300), y % 2, classes, Settings()).rows < 50_000
+    assert effort_of((300, 5_000), y[:300] % 2, classes, Settings(mu=0.01)).points == 1
 
 
 # ------------------------------------------------------------------------------------------ only what is asked for

@@ -23,7 +23,7 @@ HELD_OUT = 0.2
 
 
 @dataclass(frozen=True)
-class Work:
+class Effort:
     """How much a search does.
 
     Parameters
@@ -50,21 +50,21 @@ class Size:
     learners: int = 1
     stumps: bool = False
 
-    def seconds(self, work: Work) -> float:
+    def seconds(self, effort: Effort) -> float:
         """Roughly how long the race takes on one core."""
-        rows = (1 - HELD_OUT) * work.rows
+        rows = (1 - HELD_OUT) * effort.rows
         per_column = PER_COLUMN_OF_STUMPS if self.stumps else PER_COLUMN
         one = PER_CELL * rows * self.columns + PER_ROW * rows + per_column * self.columns
-        trees = self.trees * self.outputs * (FIRST * work.points + LATER)
-        return one * trees * self.learners * work.splits
+        trees = self.trees * self.outputs * (FIRST * effort.points + LATER)
+        return one * trees * self.learners * effort.splits
 
-    def rows_within(self, seconds: float, work: Work) -> int:
+    def rows_within(self, seconds: float, effort: Effort) -> int:
         """So many rows that the race takes no longer, but not fewer than are needed for a choice."""
-        fixed, all_rows = self.seconds(replace(work, rows=0)), self.seconds(work)
+        fixed, all_rows = self.seconds(replace(effort, rows=0)), self.seconds(effort)
         share = (seconds - fixed) / max(all_rows - fixed, 1e-9)
         if share >= 1:
-            return work.rows
-        return min(work.rows, max(SMALLEST_SAMPLE, int(share * work.rows) // 1000 * 1000))
+            return effort.rows
+        return min(effort.rows, max(SMALLEST_SAMPLE, int(share * effort.rows) // 1000 * 1000))
 
 
 def outputs_of(y: Any, task: Task) -> int:
@@ -73,27 +73,29 @@ def outputs_of(y: Any, task: Task) -> int:
     return outputs if outputs > 2 else 1
 
 
-def work_for(size: Size, sample: int | None, splits: int | None, points: int | None, thorough: bool = False) -> Work:
+def effort_for(
+    size: Size, sample: int | None, splits: int | None, points: int | None, thorough: bool = False
+) -> Effort:
     """The most work that is not too much; what is given is obeyed.
 
     Splits and points are reduced first, then rows, then points again.
 
     Examples
     --------
-    >>> from frugalboost.recipe.budget import Size, work_for
-    >>> work_for(Size(5_000, 30), None, None, None)
-    Work(rows=5000, splits=5, points=20)
-    >>> work_for(Size(100_000, 100), None, splits=4, points=None)
-    Work(rows=13000, splits=4, points=12)
+    >>> from frugalboost.recipe.effort import Size, effort_for
+    >>> effort_for(Size(5_000, 30), None, None, None)
+    Effort(rows=5000, splits=5, points=20)
+    >>> effort_for(Size(100_000, 100), None, splits=4, points=None)
+    Effort(rows=13000, splits=4, points=12)
     """
     most = min(size.rows, max(SMALLEST_SAMPLE, USUAL_SAMPLE // size.outputs))
     rows = most if sample is None else min(sample or size.rows, size.rows)
-    found = Work(rows, splits or MANY[0], points or MANY[1])
+    found = Effort(rows, splits or MANY[0], points or MANY[1])
     enough = min(MOST, ENOUGH + PER_MILLION * size.rows * size.columns / 1e6)
     for fewer_splits, fewer_points in FEWER:
         if thorough or size.seconds(found) <= enough:
             return found
-        found = Work(rows, splits or fewer_splits, points or fewer_points)
+        found = Effort(rows, splits or fewer_splits, points or fewer_points)
     if sample is None:
         found = replace(found, rows=size.rows_within(enough, found))
     if size.seconds(found) > enough:
