@@ -250,6 +250,7 @@ def test_known_purchases_are_those_that_would_be_made_again(monkeypatch):
 def test_selling_uses_some_of_the_splits_unless_they_are_given(splits, expected, monkeypatch):
     found = []
     sold_back = choosing.selling
+    monkeypatch.setattr(choosing, "FEW_ROWS", 300)
     monkeypatch.setattr(choosing, "selling", lambda *args, **more: found.append(sold_back(*args, **more)) or found[-1])
     monkeypatch.setattr(racing, "LEAST_SPLITS", 99)  # never give up
     frame = made(300)
@@ -273,6 +274,7 @@ def test_selling_gives_up_early(monkeypatch):
         return refitted(search, rows, None if rival is None else rival + 1.0, **changes)
 
     monkeypatch.setattr(choosing, "refitted", losing)
+    monkeypatch.setattr(choosing, "FEW_ROWS", 160)
     eliminations = []
     eliminate = path.eliminate
     monkeypatch.setattr(path, "eliminate", lambda *args: eliminations.append(1) or eliminate(*args))
@@ -280,3 +282,7 @@ def test_selling_gives_up_early(monkeypatch):
     assert len(asked) == 1
     assert len(eliminations) == racing.LEAST_SPLITS
     assert "sold" not in found.why
+    monkeypatch.setattr(choosing, "FEW_ROWS", 161)  # too few rows to tell from two splits
+    eliminations.clear()
+    frugalboost.select(made(), "y", trees=20, splits=5, depth=2, points=4)
+    assert len(eliminations) >= 5

@@ -29,6 +29,7 @@ from frugalboost.tables.sample import Sample
 
 USUAL_LEAF, LEAVES = 20, 50  # rows in a leaf: 20, on small tables a fiftieth of the rows
 USUAL_DEPTH = 4
+FEW_ROWS = 2_000  # with fewer, two or three splits say too little about whether selling back wins
 # With more columns than rows, splits of few rows find columns by chance: lines are tried, and trees of a single split.
 WIDE = {"bases": ("lines", "trees"), "max_depths": (1,)}
 
@@ -157,20 +158,19 @@ def find(search: GBFSCVBase, rows: Sample, settings: Settings) -> tuple[GBFSCVBa
     elif settings.mu is not None:
         choice = replace(choice_of(refitted(search, rows, mus=[settings.mu]), asked_for_mu(settings.mu)), mu_given=True)
     elif settings.sell and search.n_features_selected_:
-        choice = sold_back(search, rows, None if settings.splits or settings.thorough else splits_to_sell(search.cv))
+        fewer = not settings.splits and not settings.thorough
+        choice = sold_back(search, rows, splits_to_sell(search.n_splits_, len(rows.y)) if fewer else None)
     return search, choice or with_purchases(chosen_by_rule(search), search)
 
 
 def effort_of(shape: tuple[int, int], y: Any, task: Task, settings: Settings) -> Effort:
     """How much work the search is: rows, splits and points."""
-    wide = learners_tried(shape, settings.depth)
     size = Size(
         rows=shape[0],
         columns=shape[1],
         outputs=outputs_of(y, task),
         trees=settings.trees,
-        learners=len(wide.get("bases", (0,))),
-        stumps=bool(wide),
+        stumps=bool(learners_tried(shape, settings.depth)),
     )
     points = 1 if settings.no_path else settings.points
     return effort_for(size, settings.sample, settings.splits, points, settings.thorough)
@@ -289,9 +289,9 @@ def selling(search: GBFSCVBase, rows: Sample, k: int, fewer: bool = False, rival
     return refitted(search, rows, rival, n_features_to_select=k, estimator__fewer=fewer, **once, **trees)
 
 
-def splits_to_sell(cv: Any) -> int:
+def splits_to_sell(n_splits: int, n_rows: int) -> int:
     """How many of the splits compare features that were bought with those left after selling."""
-    return max(2, cv.n_splits * 3 // 5)
+    return n_splits if n_rows < FEW_ROWS else max(2, n_splits * 3 // 5)
 
 
 def sold_back(search: GBFSCVBase, rows: Sample, splits: int | None = None) -> Choice | None:
@@ -332,7 +332,7 @@ def refitted(search: GBFSCVBase, rows: Sample, rival: Any = None, **changes: Any
     """The same search along another path."""
     own: GBFSCVBase = clone(search).set_params(rule="min", **changes)
     if isinstance(own, Racing):
-        own._rival = rival
+        own._rival = rival if len(rows.y) >= FEW_ROWS else None
     own.fit(rows.X, rows.y, rows.weights)
     return own
 
