@@ -40,6 +40,7 @@ inline constexpr double kFlatCost = 0.05;
 inline constexpr std::size_t kFlatColumns = 4;
 inline constexpr std::size_t kTrialTrees = 1000;
 inline constexpr std::size_t kDerivativesBytes = 2000;
+inline constexpr std::size_t kHiddenBytes = 3000;
 #else
 // A histogram cell of one word holds the row count in this many low bits and the gradient sum above them.
 inline constexpr int kCountBits = 18;
@@ -100,6 +101,8 @@ inline constexpr std::size_t kTrialTrees = 8;
 // The derivatives of all outputs are kept until the leaves need them if they fit this much memory. If not, they are
 // computed twice.
 inline constexpr std::size_t kDerivativesBytes = std::size_t{256} << 20;
+// Memory for raw predictions with several lists of features hidden, each by itself.
+inline constexpr std::size_t kHiddenBytes = std::size_t{64} << 20;
 #endif
 
 // The cost of a column is a moving average over iterations; this is the weight of the past.

@@ -1,6 +1,9 @@
 #include "tree/ablation.hpp"
 
 #include <algorithm>
+#include <utility>
+
+#include "support/limits.hpp"
 
 namespace frugal {
 namespace {
@@ -25,25 +28,56 @@ struct Walk {
   }
 };
 
-// The trees that split on each feature, or have a line on it.
-std::vector<std::vector<size_t>> trees_of_features(const EnsembleView& model, size_t features, size_t trees) {
-  std::vector<std::vector<size_t>> found(features);
-  for (size_t t = 0; t < trees; ++t)
-    for (size_t i = model.root(t); i < model.root(t + 1); ++i) {
-      if (model.is_leaf(i) && !model.is_line(i)) continue;
-      auto& list = found[model.is_line(i) ? model.line_column(i) : model.column(i)];
-      if (list.empty() || list.back() != t) list.push_back(t);
+// Raw predictions with each of some lists of features hidden. A row's own path through a tree is walked once, for all
+// lists: a list changes something only where one of its features is on that path, from there on.
+class HiddenLists {
+ public:
+  HiddenLists(const EnsembleView& model, std::span<const double> weight, const Lists& hidden, size_t first, size_t last,
+              size_t columns, std::span<const double> raw)
+      : model_(model), lists_of_(columns) {
+    for (size_t u = first; u < last; ++u) {
+      is_hidden_.emplace_back(columns);
+      for (auto f : hidden.of(u))
+        if (!std::exchange(is_hidden_.back()[f], 1)) lists_of_[f].push_back(u - first);
+      without_.emplace_back(raw.begin(), raw.end());
     }
-  return found;
-}
+    for (const auto& is_hidden : is_hidden_) blind_.push_back({model, weight, is_hidden});
+  }
 
-std::vector<size_t> merged(const std::vector<std::vector<size_t>>& trees_of, std::span<const std::uint32_t> features) {
-  std::vector<size_t> trees;
-  for (auto f : features) trees.insert(trees.end(), trees_of[f].begin(), trees_of[f].end());
-  std::sort(trees.begin(), trees.end());
-  trees.erase(std::unique(trees.begin(), trees.end()), trees.end());
-  return trees;
-}
+  // Hides the lists from trees [0, trees) for the rows of a block, which begin at `begin`.
+  void hide(const Block& block, size_t begin, size_t end, size_t rows, size_t trees) {
+    std::vector<size_t> path, done(without_.size());
+    size_t step = 0;  // lists that are done in this step have its number
+    for (size_t t = 0; t < trees; ++t)
+      for (size_t r = begin; r < end; ++r)
+        hide(t, block, r - begin, (t % model_.outputs()) * rows + r, path, done, ++step);
+  }
+
+  const std::vector<double>& without(size_t list) const { return without_[list]; }
+
+ private:
+  void hide(size_t tree, const Block& block, size_t r, size_t place, std::vector<size_t>& path,
+            std::vector<size_t>& done, size_t step) {
+    const size_t root = model_.root(tree);
+    size_t node = root;
+    for (path.clear(); !model_.is_leaf(node); node = model_.child(root, node, block.at(node, r))) path.push_back(node);
+    const double seen = seeing_.value(root, node, block, r);
+    for (size_t on_path : path)
+      for (size_t u : lists_of_[model_.column(on_path)])
+        if (std::exchange(done[u], step) != step) without_[u][place] += blind_[u].value(root, on_path, block, r) - seen;
+    if (!model_.is_line(node)) return;
+    for (size_t u : lists_of_[model_.line_column(node)])
+      if (std::exchange(done[u], step) != step) without_[u][place] += model_.value[node] - seen;
+  }
+
+  const EnsembleView& model_;
+  std::vector<std::vector<size_t>> lists_of_;         // of each feature
+  std::vector<std::vector<std::uint8_t>> is_hidden_;  // by list and feature
+  std::vector<std::vector<double>> without_;          // raw predictions of each list
+  std::vector<Walk> blind_;                           // of each list
+  std::vector<std::uint8_t> nothing_ = std::vector<std::uint8_t>(lists_of_.size());
+  Walk seeing_{model_, {}, nothing_};
+};
 
 }  // namespace
 
@@ -55,26 +89,17 @@ std::vector<double> losses_without(const EnsembleView& model, std::span<const do
   for (size_t k = 0; k < model.outputs(); ++k) std::fill_n(raw.data() + k * n, n, model.start[k]);
   add_trees(model, X, 0, trees, raw.data(), context);
   std::vector<double> losses{loss.mean(target, raw.data(), context)};
-  const auto trees_of = trees_of_features(model, X.columns(), trees);
   const UsedColumns used(model, 0, trees);
-  const std::vector<std::uint8_t> nothing_hidden(X.columns());
-  for (size_t u = 0; u < hidden.size(); ++u) {
-    const auto touched = merged(trees_of, hidden.of(u));
-    std::vector<std::uint8_t> is_hidden(X.columns());
-    for (auto f : hidden.of(u)) is_hidden[f] = 1;
-    const Walk blind{model, weight, is_hidden}, seeing{model, weight, nothing_hidden};
-    std::vector<double> without = raw;
-    context.over_blocks(n, Block::kRows, 30.0 * real(touched.size()), [&](size_t begin, size_t end, size_t) {
+  const size_t at_once = std::max<size_t>(1, kHiddenBytes / (raw.size() * sizeof(double) + X.columns() + 1));
+  for (size_t first = 0; first < hidden.size(); first += at_once) {
+    const size_t last = std::min(first + at_once, hidden.size());
+    HiddenLists lists(model, weight, hidden, first, last, X.columns(), raw);
+    context.over_blocks(n, Block::kRows, 60.0 * real(trees), [&](size_t begin, size_t end, size_t) {
       Block block(used);
       block.read(X, begin, end);
-      for (size_t t : touched) {
-        const size_t root = model.root(t);
-        double* out = without.data() + (t % model.outputs()) * n;
-        for (size_t r = begin; r < end; ++r)
-          out[r] += blind.value(root, root, block, r - begin) - seeing.value(root, root, block, r - begin);
-      }
+      lists.hide(block, begin, end, n, trees);
     });
-    losses.push_back(loss.mean(target, without.data(), context));
+    for (size_t u = first; u < last; ++u) losses.push_back(loss.mean(target, lists.without(u - first).data(), context));
   }
   return losses;
 }

@@ -101,12 +101,18 @@ def test_selling_back_must_do_better_and_cost_no_more(monkeypatch, score, price,
     assert 0.8 < search.best_score_ < 0.95
     asked = []
 
-    def selling(search, rows, k):
+    def selling(search, rows, k, rival):
         asked.append(k)
+        np.testing.assert_array_equal(rival.mean(), search.best_score_)
         warnings.warn("The selected features are weak", stacklevel=2)
         results = {"mean_test_score": [score], "se_test_score": [0.01]}
         return SimpleNamespace(
-            best_score_=score, total_cost_=price, cv_results_=results, best_index_=0, estimator_="sold back"
+            best_score_=score,
+            total_cost_=price,
+            cv_results_=results,
+            best_index_=0,
+            estimator_="sold back",
+            _bought_in_splits=[[None]],
         )
 
     monkeypatch.setattr(choosing, "selling", selling)
@@ -131,18 +137,6 @@ def test_a_sample_chooses_and_all_rows_fit(table, capsys, no_page):
     assert select(table, "-t", "bought", "--id", "amount", "--sample", "0", "--json") == 0
     shown = capsys.readouterr()
     assert "drawn at random" not in shown.err + shown.out
-
-
-def test_how_many_rows_choose():
-    from frugalboost.recipe.choosing import Settings, sample_size
-
-    y = np.arange(300_000) % 10
-    classes, numbers = task_of(y, "y"), task_of(y + 0.5, "y", "regression")
-    assert sample_size(y, numbers, Settings()) == 50_000
-    assert sample_size(y % 2, classes, Settings()) == 50_000
-    assert sample_size(y, classes, Settings()) == 10_000
-    assert sample_size(y, classes, Settings(sample=0)) == 300_000
-    assert sample_size(y, classes, Settings(sample=77)) == 77
 
 
 @pytest.mark.slow

@@ -305,7 +305,8 @@ ERRORS = [
     ({"mu": float("nan")}, "mu must be a finite number, not nan"),
     ({"learning_rate": 0}, "learning_rate must be at least 1e-06"),
     ({"trees": 1.5}, "trees must be a whole number, not 1.5"),
-    ({"splits": None}, "splits must be a whole number, not None"),
+    ({"seed": None}, "seed must be a whole number, not None"),
+    ({"splits": 1}, "splits must be at least 2, not 1"),
     ({"seed": 2**31}, "seed must be at most 2147483647"),
     ({"rule": "best"}, "rule must be one of 'min', '1se', 'paired', not 'best'"),
     ({"task": "clustering"}, "task must be one of 'auto', 'classification', 'regression'"),
@@ -383,7 +384,7 @@ def test_it_is_silent_unless_asked(frame, capsys):
     shown = capsys.readouterr().out
     assert "table: 240 rows, 10 features." in shown
     assert "'y' has 2 different texts: classification." in shown
-    assert "split 2/2, fit 5/5" in shown
+    assert "up to 20 trees, fit 10/10" in shown
     whole = frame.assign(y=frame["rooms"])
     frugalboost.select(whole, "y", k=1, verbose=1, sample=100, **QUICK)
     shown = capsys.readouterr().out

@@ -118,7 +118,7 @@ def test_the_loss_without_a_feature_is_that_of_the_naive_twin():
     X[rng.random(X.shape) < 0.1] = np.nan
     y = (np.nan_to_num(X[:, 0] * X[:, 1] + X[:, 2]) > 0).astype(float)
     model = GBFSClassifier(0, max_iter=8, min_samples_leaf=3, max_depth=5).fit(X, y)
-    hidden = [[0], [1, 2], [4], []]
+    hidden = [[0], [1, 2], [4], [], [3, 0, 1], [1]]
     for threads in (1, 3):
         found = model._model.ensemble.losses_without(
             _core.Table(X),

@@ -76,9 +76,10 @@ def select(
     depth: o.Depth = None,
     learning_rate: o.LearningRate = 0.1,
     leaf: o.Leaf = None,
-    splits: o.Splits = 5,
-    points: o.Points = 20,
+    splits: o.Splits = None,
+    points: o.Points = None,
     sample: o.Sample = None,
+    thorough: o.Thorough = False,
     seed: o.Seed = 0,
     threads: o.ThreadsOfSelect = None,
     header: o.Header = True,
@@ -92,7 +93,8 @@ def select(
     """
     rule_of_choice = {"k": k, "fewer": fewer, "mu": mu, "rule": rule.value, "sell": sell, "budget": budget}
     fits = {"trees": trees, "depth": depth, "learning_rate": learning_rate, "leaf": leaf}
-    search = {"splits": splits, "points": points, "sample": sample, "seed": seed, "threads": threads}
+    search = {"splits": splits, "points": points, "sample": sample, "thorough": thorough, "seed": seed}
+    search |= {"threads": threads}
     roles = {"target": target, "weight": weight, "ids": tuple(ids or ()), "task": task.value, "scoring": scoring}
     files = {"table": table, "test": test or None, "costs": costs or None, "bags": bags or None, "header": header}
     with errors_in_one_sentence():

@@ -53,13 +53,21 @@ LearningRate = Annotated[float, typer.Option(min=1e-6, help="Factor on every tre
 Leaf = Annotated[
     int | None, typer.Option(min=1, help="Minimum number of rows in a leaf.  [default: 20, fewer on small tables]")
 ]
-Splits = Annotated[int, typer.Option(min=2, help="Number of random splits of cross-validation.")]
-Points = Annotated[int, typer.Option(min=2, help="Number of models on the path.")]
+Splits = Annotated[
+    int | None,
+    typer.Option(min=2, help="Number of random splits of cross-validation.  [default: 5, on large tables 3]"),
+]
+Points = Annotated[
+    int | None, typer.Option(min=2, help="Number of models on the path.  [default: 20, on large tables fewer]")
+]
 Sample = Annotated[
     int | None,
     typer.Option(
-        min=0, help="Number of rows used to choose; 0: all.  [default: 50,000, fewer for more than 2 classes]"
+        min=0, help="Number of rows used to choose; 0: all.  [default: at most 50,000, fewer on large tables]"
     ),
+]
+Thorough = Annotated[
+    bool, typer.Option("--thorough", help="Fit every model of the path to the end; several times the work.")
 ]
 Seed = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Seed of the random splits.")]
 ThreadsOfSelect = Annotated[

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import copy
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -37,7 +38,7 @@ from frugalboost.estimators.template import make_template, path_fitter
 from frugalboost.selection.final_fit import FitResult
 from frugalboost.selection.path import check_mus, check_numbers, mu_grid
 from frugalboost.selection.scoring import Scorer, score_name
-from frugalboost.selection.splits import Fold, Grid, Split, check_classes, chosen_index
+from frugalboost.selection.splits import Fold, Grid, Scored, Split, check_classes, chosen_index
 from frugalboost.tables.sample import Sample
 from frugalboost.tables.sources import as_batches
 from frugalboost.tables.targets import by_appearance, check_weights
@@ -145,14 +146,18 @@ class GBFSCVBase(NotebookMixin, Selector, MetaEstimatorMixin, BaseEstimator):  #
                 "gbfs_path, or on some of the rows."
             )
         with unchanged_on_error(self):
-            template = self._template()
-            sample, _ = template._checked(X, y, sample_weight)
-            splits = self._splits(Sample(None, y, groups=groups), sample)
-            grid = self._grid(template, sample)
-            # Scores use the user's own targets, and weights without class weights.
-            targets = Sample(None, indexable(y)[0], check_weights(sample_weight, sample.table))
-            self._try(template, sample, targets, splits, grid)
-            return self._choose(template, sample)
+            return self._choose(*self._search(Sample(X, y, sample_weight, groups)))
+
+    def _search(self, rows: Sample) -> tuple[GBFSBase, Sample]:
+        """Score the candidates; the estimator and the checked rows for the fit on all rows."""
+        template = self._template()
+        sample, _ = template._checked(rows.X, rows.y, rows.weights)
+        splits = self._splits(Sample(None, rows.y, groups=rows.groups), sample)
+        grid = self._grid(template, sample)
+        # Scores use the user's own targets, and weights without class weights.
+        targets = Sample(None, indexable(rows.y)[0], check_weights(rows.weights, sample.table))
+        self._try(template, sample, targets, splits, grid)
+        return template, sample
 
     def _choose(self, template: GBFSBase, sample: Sample) -> Self:
         """Apply the rule to the results, then fit on all rows."""
@@ -244,42 +249,35 @@ class GBFSCVBase(NotebookMixin, Selector, MetaEstimatorMixin, BaseEstimator):  #
 
     def _try(self, template: GBFSBase, sample: Sample, targets: Sample, splits: list[Split], grid: Grid) -> None:
         """Score every candidate on every split, one split after another."""
-        scorer = Scorer(check_scoring(template, scoring=self.scoring))
         table = []
-        for number, (train, test) in enumerate(splits):
-            held_out = sample.take(test)
-            shown = replace(targets.targets(test), X=held_out.X)
-            rows = []
-            for part, settings in enumerate(grid.learners):
-                own = template._like(**settings)
-                fitter = path_fitter(own, sample.take(train), n_jobs=self.n_jobs)
-                fold = Fold(fitter, held_out, partial(_score, own, scorer, shown))
+        for number, split in enumerate(splits):
+            rows: list[Scored] = []
+            for part, fold in enumerate(self._folds(template, sample, targets, split, grid)):
                 label, learners = f"split {number + 1}/{len(splits)}, fit", len(grid.learners)
                 stage = Stage(Work.CROSS_VALIDATION, label, number * learners + part + 1, len(splits) * learners)
                 rows += fold.rows(grid, bool(self.verbose), stage)
             table.append(rows)
-        self._publish_results(np.array(table), grid, score_name(template, self.scoring))
+        self._publish_results(table, grid.candidates(), score_name(template, self.scoring))
 
-    def _publish_results(self, table: Floats, grid: Grid, scoring: str) -> None:
-        """``table``: by split and candidate the score, features, price, held-out loss and iterations."""
-        scores = table[:, :, 0]
-        mean, n = scores.mean(axis=0), len(scores)
-        std = scores.std(axis=0, ddof=1) if n > 1 else np.zeros_like(mean)
-        candidates = grid.candidates()
-        self.cv_results_ = {
-            "params": candidates,
-            **{f"param_{name}": np.array([c[name] for c in candidates], dtype=object) for name in candidates[0]},
-            **{f"split{i}_test_score": row for i, row in enumerate(scores)},
-            "mean_test_score": mean,
-            "std_test_score": std,
-            "se_test_score": std / np.sqrt(n),
-            "mean_n_features": table[:, :, 1].mean(axis=0),
-            "mean_price": table[:, :, 2].mean(axis=0),
-            "mean_test_loss": table[:, :, 3].mean(axis=0),
-            "mean_n_iter": table[:, :, 4].mean(axis=0),
-        }
+    def _folds(self, template: GBFSBase, sample: Sample, targets: Sample, split: Split, grid: Grid) -> Iterator[Fold]:
+        """A split for each learner."""
+        scorer = Scorer(check_scoring(template, scoring=self.scoring))
+        train, test = split
+        held_out, rows = sample.take(test), sample.take(train)
+        shown = replace(targets.targets(test), X=held_out.X)
+        for settings in grid.learners:
+            own = template._like(**settings)
+            fitter = path_fitter(own, rows, n_jobs=self.n_jobs)
+            yield Fold(fitter, held_out, partial(_score, own, scorer, shown))
+
+    def _publish_results(
+        self, scored: Sequence[Sequence[Scored]], candidates: list[dict[str, Any]], scoring: str
+    ) -> None:
+        """``scored``: by split and candidate."""
+        self.cv_results_ = results_of(scored, candidates)
+        self._bought_in_splits = [[one.features for one in split] for split in scored]
         self.scoring_ = scoring
-        self.n_splits_ = n
+        self.n_splits_ = len(scored)
 
     # --------------------------------------------------------------------------------------- delegation
 
@@ -312,9 +310,36 @@ class GBFSCVBase(NotebookMixin, Selector, MetaEstimatorMixin, BaseEstimator):  #
         return hasattr(self, "estimator_")
 
 
-def _score(template: GBFSBase, scorer: Scorer, held_out: Sample, result: FitResult, **params: Any) -> float:
-    """The score on held-out rows of an estimator with these parameters that holds a model."""
-    fitted = template._with_model(result, None, None, **params)
+def results_of(scored: Sequence[Sequence[Scored]], candidates: list[dict[str, Any]]) -> dict[str, Any]:
+    """The results that rules judge, from scores by split and candidate."""
+    table = np.array([[one.row for one in split] for split in scored], dtype=float)
+    scores = table[:, :, 0]
+    mean, n = scores.mean(axis=0), len(scores)
+    std = scores.std(axis=0, ddof=1) if n > 1 else np.zeros_like(mean)
+    return {
+        "params": candidates,
+        **{f"param_{name}": np.array([c[name] for c in candidates], dtype=object) for name in candidates[0]},
+        **{f"split{i}_test_score": row for i, row in enumerate(scores)},
+        "mean_test_score": mean,
+        "std_test_score": std,
+        "se_test_score": std / np.sqrt(n),
+        "mean_n_features": table[:, :, 1].mean(axis=0),
+        "mean_price": table[:, :, 2].mean(axis=0),
+        "mean_test_loss": table[:, :, 3].mean(axis=0),
+        "mean_n_iter": table[:, :, 4].mean(axis=0),
+    }
+
+
+def _score(
+    template: GBFSBase, scorer: Scorer, held_out: Sample, result: FitResult, raw: Floats, **params: Any
+) -> float:
+    """The score on held-out rows, whose raw predictions are given, of an estimator that holds a model."""
+    if scorer.asks_for_predictions:  # nothing else of a fitted estimator is needed
+        fitted = copy.copy(template)
+        fitted._model, fitted.best_iteration_ = result.model, result.model.best_iteration
+    else:
+        fitted = template._with_model(result, None, None, **params)
+    fitted._raw_at_hand = (held_out.X, raw)
     return scorer(fitted, held_out.X, held_out.y, held_out.weights)
 
 

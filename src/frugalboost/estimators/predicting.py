@@ -31,10 +31,13 @@ class PredictingMixin:
     support_: NDArray[np.bool_]
     n_jobs: int | None
     costs: Costs
+    _raw_at_hand: tuple[Table, Floats] | None = None  # rows whose raw predictions are known, and these
 
     def _raw(self, X: Any) -> Floats:
         """Raw predictions: a vector, or one column per class for more than two classes."""
         check_is_fitted(self)
+        if self._raw_at_hand is not None and X is self._raw_at_hand[0]:
+            return _by_rows(self._raw_at_hand[1])
         batches = None if isinstance(X, Table) else as_batches(X, for_fit=False)
         if batches is not None:
             parts = [self._raw(batch.X) for batch in batches.read(self._columns_to_read())]

@@ -108,7 +108,9 @@ def curve(contents: Contents, x: str, x_title: str) -> Any:
 
 
 def curve_rows(contents: Contents, x: str) -> list[dict[str, Any]]:
-    """The models of the path that have an error, each with its band."""
+    """The models of the path that have an error, each with its band; if it has one model, those with its features."""
+    if len(contents["points"]) == 1:
+        return first_features(contents, x)
     return [
         {
             "i": i,
@@ -123,6 +125,23 @@ def curve_rows(contents: Contents, x: str) -> list[dict[str, Any]]:
         }
         for i, p in enumerate(contents["points"])
         if p["error"] is not None
+    ]
+
+
+def first_features(contents: Contents, x: str) -> list[dict[str, Any]]:
+    """Models with the first of the chosen features, as far as their errors are known, and the chosen one itself."""
+    chosen, rows, paid = contents["chosen"], [], 0.0
+    for k, feature in enumerate(chosen["features"], start=1):
+        paid += feature["price"]
+        if feature["error"] is not None:
+            rows.append({"features": k, "price": paid, "error": feature["error"], "test": feature["test_error"]})
+    if not rows and chosen["error"] is not None:
+        own = {"features": chosen["n_features"], "price": chosen["price"]}
+        rows.append(own | {"error": chosen["error"], "test": chosen["test_error"]})
+    place = "features" if x == "n_features" else "price"
+    return [
+        row | {"i": i, "x": row[place], "low": row["error"], "high": row["error"], "value": None}
+        for i, row in enumerate(rows, start=1)  # the slider is at 0, which is none of them
     ]
 
 

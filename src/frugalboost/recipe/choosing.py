@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from dataclasses import replace
 from typing import Any
@@ -15,19 +16,20 @@ from frugalboost.costs import Cost
 from frugalboost.estimators import GBFSClassifier, GBFSRegressor
 from frugalboost.estimators.base import GBFSBase
 from frugalboost.estimators.cross_validation import GBFSClassifierCV, GBFSCVBase, GBFSRegressorCV
+from frugalboost.estimators.racing import CanNotWin, Racing, RacingClassifierCV, RacingRegressorCV
+from frugalboost.recipe.effort import HELD_OUT, Effort, Size, effort_for, outputs_of
 from frugalboost.recipe.options import Rule
 from frugalboost.recipe.request import Settings
 from frugalboost.recipe.task import Task
 from frugalboost.recipe.workload import selling_work, work_of_run, work_of_steps
 from frugalboost.report.findings import Choice, Findings, chosen_by_rule, examine
 from frugalboost.report.measure import Measure
-from frugalboost.selection.splits import chosen_index
+from frugalboost.selection.splits import chosen_index, split_scores
 from frugalboost.tables.sample import Sample
 
-HELD_OUT = 0.2
-USUAL_SAMPLE, SMALLEST_SAMPLE = 50_000, 10_000  # rows times trees per iteration; and the least number of rows
 USUAL_LEAF, LEAVES = 20, 50  # rows in a leaf: 20, on small tables a fiftieth of the rows
 USUAL_DEPTH = 4
+FEW_ROWS = 2_000  # with fewer, two or three splits say too little about whether selling back wins
 # With more columns than rows, splits of few rows find columns by chance: lines are tried, and trees of a single split.
 WIDE = {"bases": ("lines", "trees"), "max_depths": (1,)}
 
@@ -51,44 +53,65 @@ def choose(rows: Sample, task: Task, settings: Settings, costs: Cost | None, tes
     Findings
         The path, the choice and what each feature contributes.
     """
-    all_rows, rows = rows, sampled(rows, task, settings)
+    effort = effort_of(rows.X.shape, rows.y, task, settings)
+    all_rows, rows = rows, sampled(rows, task, settings, effort.rows)
     template = template_of(len(rows.y), task, settings, costs)
     tried = {"max_iters": trees_tried(settings.trees), **learners_tried(all_rows.X.shape, settings.depth)}
-    search = search_of(template, rows.y, task, settings, **tried)
+    search = search_of(template, rows.y, task, settings, effort, **tried)
     learners = len(search._learners(template))
-    foresee(*work_of_run(len(rows.y), len(all_rows.y), learners, settings, test is not None))
+    foresee(*work_of_run(len(rows.y), len(all_rows.y), learners, settings, effort, test is not None))
     reached(Part.SEARCH)
-    search.fit(rows.X, rows.y, rows.weights)
-    choice = None
-    if settings.rule == Rule.ONE_STANDARD_ERROR and not search.n_features_selected_:
-        retry_with_paired_rule(search, rows)
-    reached(Part.SELLING)
-    if settings.k is not None:
-        choice = choose_k(search, rows, settings.k, settings.fewer)
-    elif settings.mu is not None:
-        choice = choose_mu(search, rows, settings.mu)
-    elif settings.sell and search.n_features_selected_:
-        choice = sold_back(search, rows)
+    search, choice = find(search, rows, settings)
     reached(Part.ALL_ROWS)
     if rows is not all_rows:
-        choice = fitted_on_all(choice or chosen_by_rule(search), all_rows, settings)
-    chosen = (choice or chosen_by_rule(search)).model
-    buying = 1.0 if chosen.n_features_to_select is None else selling_work(learners)
-    foresee(work_of_steps(len(chosen.selected_features_), buying, settings, test is not None))
+        choice = fitted_on_all(choice, all_rows, settings)
+    buying = 0.0
+    if choice.bought is None:  # every split buys again
+        buying = 1.0 if choice.model.n_features_to_select is None else selling_work(learners)
+    foresee(work_of_steps(len(choice.model.selected_features_), buying, effort.splits, test is not None))
     return examine(search, rows, test, choice)
 
 
-def sample_size(y: Any, task: Task, settings: Settings) -> int:
-    """How many rows are used to choose."""
-    if settings.sample is not None:
-        return settings.sample or len(y)
-    outputs = len(np.unique(y)) if task.is_classification else 1
-    return max(SMALLEST_SAMPLE, USUAL_SAMPLE // (outputs if outputs > 2 else 1))
+def find(search: GBFSCVBase, rows: Sample, settings: Settings) -> tuple[GBFSCVBase, Choice]:
+    """The search whose path is shown, and the choice."""
+    if settings.mu is not None and settings.no_path:
+        own = refitted(search, rows, mus=[settings.mu])
+        return own, replace(choice_of(own, asked_for_mu(settings.mu)), mu_given=True, index=0)
+    if settings.k is not None and settings.no_path:
+        reached(Part.SELLING)
+        own = selling(search, rows, settings.k, settings.fewer)
+        return own, replace(choose_k(own, settings.k, settings.fewer), index=0)
+    search.fit(rows.X, rows.y, rows.weights)
+    if settings.rule == Rule.ONE_STANDARD_ERROR and not search.n_features_selected_:
+        retry_with_paired_rule(search, rows)
+    reached(Part.SELLING)
+    choice = None
+    if settings.k is not None:
+        choice = choose_k(selling(search, rows, settings.k, settings.fewer), settings.k, settings.fewer)
+    elif settings.mu is not None:
+        choice = replace(choice_of(refitted(search, rows, mus=[settings.mu]), asked_for_mu(settings.mu)), mu_given=True)
+    elif settings.sell and search.n_features_selected_:
+        fewer = not settings.splits and not settings.thorough
+        choice = sold_back(search, rows, splits_to_sell(search.n_splits_, len(rows.y)) if fewer else None)
+    return search, choice or with_purchases(chosen_by_rule(search), search)
 
 
-def sampled(rows: Sample, task: Task, settings: Settings) -> Sample:
+def effort_of(shape: tuple[int, int], y: Any, task: Task, settings: Settings) -> Effort:
+    """How much work the search is: rows, splits and points."""
+    size = Size(
+        rows=shape[0],
+        columns=shape[1],
+        outputs=outputs_of(y, task),
+        trees=settings.trees,
+        stumps=bool(learners_tried(shape, settings.depth)),
+    )
+    points = 1 if settings.no_path else settings.points
+    return effort_for(size, settings.sample, settings.splits, points, settings.thorough)
+
+
+def sampled(rows: Sample, task: Task, settings: Settings, wanted: int) -> Sample:
     """A stratified sample of the rows; all of them if there are not too many."""
-    n, wanted = len(rows.y), sample_size(rows.y, task, settings)
+    n = len(rows.y)
     if wanted >= n:
         return rows
     classes = rows.y if task.is_classification and stratifiable(rows.y, wanted / n) else None
@@ -129,16 +152,18 @@ def learners_tried(shape: tuple[int, int], depth: int | None) -> dict[str, Any]:
     return dict(WIDE) if depth is None and n_columns > n_rows else {}
 
 
-def search_of(template: GBFSBase, y: Any, task: Task, settings: Settings, **what: Any) -> GBFSCVBase:
+def search_of(template: GBFSBase, y: Any, task: Task, settings: Settings, effort: Effort, **what: Any) -> GBFSCVBase:
     """A search over random splits, stratified if every class has enough rows."""
-    kind = GBFSClassifierCV if task.is_classification else GBFSRegressorCV
+    kind = RacingClassifierCV if task.is_classification else RacingRegressorCV
+    if settings.thorough:
+        kind = GBFSClassifierCV if task.is_classification else GBFSRegressorCV
     splitter = ShuffleSplit
     if task.is_classification and stratifiable(y, 1 - HELD_OUT):
         splitter = StratifiedShuffleSplit
     return kind(
         template,
-        n_mus=settings.points,
-        cv=splitter(settings.splits, test_size=HELD_OUT, random_state=settings.seed),
+        n_mus=effort.points,
+        cv=splitter(effort.splits, test_size=HELD_OUT, random_state=settings.seed),
         scoring=task.scoring,
         rule=str(settings.rule),
         n_jobs=settings.threads,
@@ -161,9 +186,8 @@ def stratifiable(y: Any, share: float) -> bool:
     return bool(counts.min() >= 2 and len(counts) <= min(share, 1 - share) * len(y))
 
 
-def choose_k(search: GBFSCVBase, rows: Sample, k: int, fewer: bool = False) -> Choice:
-    """Exactly k features, or at most k: buy many, sell the weakest back."""
-    own = selling(search, rows, k, fewer)
+def choose_k(own: GBFSCVBase, k: int, fewer: bool = False) -> Choice:
+    """Exactly k features, or at most k: a search for them has bought many and sold the weakest back."""
     model = own.estimator_
     costs = model._costs()
     counted = "feature" if costs.bags is None else "bag"
@@ -176,53 +200,83 @@ def choose_k(search: GBFSCVBase, rows: Sample, k: int, fewer: bool = False) -> C
     return choice_of(own, f"Exactly {asked}; more were bought, and the weakest sold back.")
 
 
-def selling(search: GBFSCVBase, rows: Sample, k: int, fewer: bool = False) -> GBFSCVBase:
-    """A cross-validated search for k features (bags), with the number and depth of trees that did best on the path."""
-    best = search.cv_results_["params"][int(np.nanargmax(search.cv_results_["mean_test_score"]))]
+def selling(search: GBFSCVBase, rows: Sample, k: int, fewer: bool = False, rival: Any = None) -> GBFSCVBase:
+    """A cross-validated search for k features (bags), with the number and depth of trees that do best.
+
+    They are known from the path; without one, from fits that may buy at most k. ``rival``: scores split by split that
+    must be beaten.
+    """
+    if hasattr(search, "cv_results_"):
+        best = search.cv_results_["params"][int(np.nanargmax(search.cv_results_["mean_test_score"]))]
+    else:
+        short = clone(search).set_params(rule="min", mus=[0.0])
+        short._most = k
+        best = short._compare(rows)
     trees = {"estimator__max_iter": best["max_iter"], "estimator__max_depth": best["max_depth"]}
     if best.get("base") == "lines":  # cross-validation has decided against trees
         trees = {"estimator__base": "lines"}
-    once = {"mus": None, "max_iters": None, "max_depths": None, "bases": None}
-    return refitted(search, rows, n_features_to_select=k, estimator__fewer=fewer, **once, **trees)
+    once: dict[str, Any] = {"mus": None, "max_iters": None, "max_depths": None, "bases": None}
+    if rival is not None and len(rival) < search.n_splits_:
+        once["cv"] = copy.copy(search.cv)
+        once["cv"].n_splits = len(rival)  # the first ones are the same
+    return refitted(search, rows, rival, n_features_to_select=k, estimator__fewer=fewer, **once, **trees)
 
 
-def sold_back(search: GBFSCVBase, rows: Sample) -> Choice | None:
-    """The number of features that the rule chose, by buying more and selling the weakest, if these do better."""
+def splits_to_sell(n_splits: int, n_rows: int) -> int:
+    """How many of the splits compare features that were bought with those left after selling."""
+    return n_splits if n_rows < FEW_ROWS else max(2, n_splits * 3 // 5)
+
+
+def sold_back(search: GBFSCVBase, rows: Sample, splits: int | None = None) -> Choice | None:
+    """The number of features that the rule chose, by buying more and selling the weakest, if these do better.
+
+    ``splits``: how many are used to compare them; None: all.
+    """
     model = search.estimator_
     costs = model._costs()
     number = costs.count(model.selected_features_)
+    rival = split_scores(search.cv_results_)[:splits, search.best_index_]
     with warnings.catch_warnings(record=True) as caught:  # about models that may not be taken
-        own = selling(search, rows, number)
+        try:
+            own = selling(search, rows, number, rival=rival)
+        except CanNotWin:
+            return None
     costs_more = own.total_cost_ > model.total_cost_ * (1 + 1e-9)
-    if not own.best_score_ > search.cv_results_["mean_test_score"][search.best_index_] or costs_more:
+    if not own.best_score_ > rival.mean() or costs_more:
         return None
     for warning in caught:
         warnings.warn(warning.message, stacklevel=2)
-    measure, first = Measure(search.scoring_), chosen_by_rule(search)
+    measure = Measure(search.scoring_)
     counted = "features" if costs.bags is None else "bags"
     why = (
-        f"The rule chose {number} {counted} on the path, with a mean {measure.title} of {measure.shown(first.score)} "
-        f"over {search.n_splits_} splits. Buying more and selling the weakest back finds better "
-        f"ones: {measure.shown(own.best_score_)}."
+        f"The rule chose {number} {counted} on the path, with a mean {measure.title} of "
+        f"{measure.shown(float(rival.mean()))} over {len(rival)} splits. Buying more and selling the weakest back "
+        f"finds better ones: {measure.shown(own.best_score_)}."
     )
     return choice_of(own, why)
 
 
-def choose_mu(search: GBFSCVBase, rows: Sample, mu: float) -> Choice:
-    """The given mu, with the best number of trees for it."""
-    found = choice_of(refitted(search, rows, mus=[mu]), f"mu = {mu:g} was asked for.")
-    return replace(found, mu_given=True)
+def asked_for_mu(mu: float) -> str:
+    """Why a given mu was chosen."""
+    return f"mu = {mu:g} was asked for."
 
 
-def refitted(search: GBFSCVBase, rows: Sample, **changes: Any) -> GBFSCVBase:
+def refitted(search: GBFSCVBase, rows: Sample, rival: Any = None, **changes: Any) -> GBFSCVBase:
     """The same search along another path."""
     own: GBFSCVBase = clone(search).set_params(rule="min", **changes)
+    if isinstance(own, Racing):
+        own._rival = rival if len(rows.y) >= FEW_ROWS else None
     own.fit(rows.X, rows.y, rows.weights)
     return own
 
 
 def choice_of(search: GBFSCVBase, why: str) -> Choice:
-    """The result of a search with a single candidate."""
+    """The result of a search along another path than the one that is shown."""
     results, at = search.cv_results_, search.best_index_
     score, spread = float(results["mean_test_score"][at]), float(results["se_test_score"][at])
-    return Choice(search.estimator_, score, spread, None, why)
+    return with_purchases(Choice(search.estimator_, score, spread, None, why), search)
+
+
+def with_purchases(choice: Choice, search: GBFSCVBase) -> Choice:
+    """The choice with what its settings bought in each split."""
+    return replace(choice, bought=[split[search.best_index_] for split in search._bought_in_splits])

@@ -34,12 +34,19 @@ class Settings:
     fewer: bool = False  # with k: at most that many
     learning_rate: float = 0.1
     leaf: int | None = None
-    splits: int = 5
-    points: int = 20
-    sample: int | None = None  # rows to choose by; None: as many as USUAL_SAMPLE says, 0: all
+    splits: int | None = None  # None: as many as are not too much work
+    points: int | None = None
+    sample: int | None = None  # rows to choose by; None: the same, 0: all
+    thorough: bool = False  # a long search: every candidate is fitted to the end
     seed: int = 0
     threads: int | None = None
     verbose: int = 0
+
+    @property
+    def no_path(self) -> bool:
+        """Whether a mu or a number of features is asked for, and no path beside it: only that is tried."""
+        asked = self.k is not None or self.mu is not None
+        return asked and self.points is None and not self.thorough
 
     def check(self) -> None:
         """Raise Problem for settings that are out of bounds or don't go together."""
@@ -72,7 +79,7 @@ LOWEST: dict[str, int | float] = {  # an int bound: the setting must be a whole 
 
 def check_number(name: str, value: Any, lowest: int | float) -> None:
     """Raise Problem for a setting that is not such a number; None means that it is not set."""
-    if value is None and name not in ("trees", "learning_rate", "splits", "points", "seed"):
+    if value is None and name not in ("trees", "learning_rate", "seed"):
         return
     whole = isinstance(lowest, int)
     if not isinstance(value, Integral if whole else Real) or isinstance(value, bool):

@@ -18,7 +18,7 @@ from frugalboost._support.display import shown
 from frugalboost._support.plan import Part, reached
 from frugalboost.estimators import GBFSClassifier, GBFSRegressor
 from frugalboost.estimators.fitted import NothingBoughtWarning
-from frugalboost.recipe.choosing import choose, sample_size
+from frugalboost.recipe.choosing import choose, effort_of
 from frugalboost.recipe.columns import (
     Columns,
     as_fitted,
@@ -66,9 +66,10 @@ def select(
     depth: int | None = None,
     learning_rate: float = 0.1,
     leaf: int | None = None,
-    splits: int = 5,
-    points: int = 20,
+    splits: int | None = None,
+    points: int | None = None,
     sample: int | None = None,
+    thorough: bool = False,
     seed: int = 0,
     threads: int | None = None,
     header: bool = True,
@@ -118,17 +119,21 @@ def select(
     trees : int, default=500
         Maximum number of trees.
     depth : int or None, default=None
-        Maximum depth of a tree. None: 4; with more columns than rows the best of 1, 2 and 4.
+        Maximum depth of a tree. None: 4; with more columns than rows 1, and lines are tried.
     learning_rate : float, default=0.1
         Factor on every tree.
     leaf : int or None, default=None
         Minimum number of rows in a leaf. None: 20, fewer on small tables.
-    splits : int, default=5
-        Number of random splits of cross-validation.
-    points : int, default=20
-        Number of models on the path.
+    splits : int or None, default=None
+        Number of random splits of cross-validation. None: 5, on large tables 3.
+    points : int or None, default=None
+        Number of models on the path. None: 20, on large tables 12 or 8.
     sample : int or None, default=None
-        Number of rows used to choose; 0: all. None: 50,000, fewer for more than two classes.
+        Number of rows used to choose; 0: all. None: at most 50,000, on large tables fewer, down to 10,000.
+    thorough : bool, default=False
+        Fit every model of the path to the end, with 5 splits, 20 points and up to 50,000 rows unless others are given.
+        Otherwise all of them grow few trees, and only those that may still be chosen grow more; with ``k`` or ``mu``
+        and without ``points`` nothing but what was asked for is tried.
     seed : int, default=0
         Seed of the random splits.
     threads : int or None, default=None
@@ -251,7 +256,8 @@ def selection_from(request: Request, messages: Messages, loaded: LoadedTable | N
     costs = costs_of(request.costs, request.bags, columns.names, by_number=loaded.is_sparse)
     for remark in (*task.remarks, *(n.text for n in columns.notices)):
         messages.say(remark)
-    tell_of_sample(sample_size(columns.y, task, request.settings), len(columns.y), messages)
+    effort = effort_of(columns.X.shape, columns.y, task, request.settings)
+    tell_of_sample(effort.rows, len(columns.y), messages)
     test, notices, about_test = test_rows(request, loaded, columns, task)
     # All fits below use the tables that are checked here; targets stay the user's own, for splitters and scorers.
     checker = GBFSClassifier() if task.is_classification else GBFSRegressor()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from frugalboost._support.plan import Part, reached
 from frugalboost.estimators.base import GBFSBase
@@ -30,6 +31,7 @@ class Choice:
     index: int | None  # its place on the path
     why: str
     mu_given: bool = False  # by the user, so it is the same in every split
+    bought: Sequence[NDArray[np.int64]] | None = None  # features in each split, in order of purchase; None: not known
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ def examine(search: GBFSCVBase, rows: Sample, test: Sample | None = None, choice
         reached(Part.PATH)
         points = list(_points(search, rows, scorer))
         reached(Part.STEPS)
-        steps = steps_of(search, choice.model, rows, scorer, choice.mu_given)
+        steps = steps_of(search, choice.model, rows, scorer, choice.mu_given, choice.bought)
     return Findings(
         parameter=_parameter(search),
         points=points,
@@ -156,14 +158,17 @@ def _points(search: GBFSCVBase, rows: Sample, scorer: HeldOutScorer) -> Iterator
 
 
 def _models(search: GBFSCVBase, rows: Sample, candidates: list[dict[str, Any]], name: str) -> list[GBFSBase]:
-    """The candidates fitted on all rows; those that differ only along the path share a binned table."""
+    """The candidates fitted on all rows; those that differ only along the path share a binned table.
+
+    The one that the search has chosen is fitted already.
+    """
 
     def others(i: int) -> tuple[tuple[str, Any], ...]:
         return tuple((k, v) for k, v in candidates[i].items() if k != name)
 
-    found: dict[int, GBFSBase] = {}
+    found: dict[int, GBFSBase] = {i: search.estimator_ for i, c in enumerate(candidates) if c == search.best_params_}
     many = {"mu": "mus", "n_features_to_select": "n_features_to_select"}[name]
-    order = sorted(range(len(candidates)), key=lambda i: repr(others(i)))
+    order = sorted((i for i in range(len(candidates)) if i not in found), key=lambda i: repr(others(i)))
     for params, group in groupby(order, key=others):
         members = sorted(group, key=lambda i: candidates[i][name], reverse=name == "mu")
         path = gbfs_path(

@@ -54,7 +54,12 @@ class Step:
 
 
 def steps_of(
-    search: GBFSCVBase, model: GBFSBase, rows: Sample, scorer: HeldOutScorer, mu_given: bool = False
+    search: GBFSCVBase,
+    model: GBFSBase,
+    rows: Sample,
+    scorer: HeldOutScorer,
+    mu_given: bool = False,
+    bought: Sequence[NDArray[np.int64]] | None = None,
 ) -> list[Step]:
     """Scores of models with only the first features that were bought.
 
@@ -74,6 +79,8 @@ def steps_of(
         Has the test rows.
     mu_given : bool, default=False
         Whether the model's mu is to be the same in every split, not the same share of that split's mu_max.
+    bought : sequence of ndarray or None, default=None
+        What each split buys, if the search knows it, or each of the first splits; None: it is bought again.
 
     Returns
     -------
@@ -83,16 +90,16 @@ def steps_of(
     sizes = step_sizes(len(model.selected_features_))
     if not sizes:
         return []
-    splits = splits_of(search, rows)
+    splits = splits_of(search, rows)[: None if bought is None else len(bought)]
     n_fits = (len(splits) + (scorer.test is not None)) * len(sizes)
     count = progress_counter(n_fits, Stage(Work.FIRST_FEATURES)) if search.verbose else None
     threads = threads_for(search.n_jobs)
     shares = search.mus is None and not mu_given
     scores = []
-    for train, held_out in splits:
+    for number, (train, held_out) in enumerate(splits):
         part = rows.take(train)
         own = HeldOutScorer(model, search.scoring, rows.take(held_out))
-        order = purchases_on(model, part, shares, search.n_jobs)
+        order = purchases_on(model, part, shares, search.n_jobs) if bought is None else bought[number].astype(np.intp)
         scores.append(scores_of(model, part, order, own, sizes, threads, count))
     on_test: Sequence[float | None] = [None] * len(sizes)
     if scorer.test is not None:

@@ -58,6 +58,14 @@ class PathFitter:
     def __init__(self, task: FitTask, threads: int) -> None:
         self.task, self.threads = prepare(task, threads), threads
 
+    def forget_table(self) -> None:
+        """Keep only the bins of the training rows, which are all that fits at a mu need."""
+        self.task = replace(self.task, train=replace(self.task.train, X=None), same_bins=True)
+
+    def limit_purchases(self, most: int) -> None:
+        """Let the fits buy at most this number of features, or bags."""
+        self.task = replace(self.task, costs=self.task.costs.at_most(most))
+
     @cached_property
     def mu_max(self) -> float:
         """The smallest mu at which nothing is bought: known after one iteration."""
@@ -72,10 +80,24 @@ class PathFitter:
         if max_iter is not None:
             task = replace(task, params=replace(task.params, max_iter=int(max_iter)))
         if parameter == "mu":
-            return [_fit_at(task, float(mu), check, threads) for mu in values]
+            return [self.at_mu(float(mu), check, threads, max_iter) for mu in values]
         numbers = [int(k) for k in values]
         found = eliminate(task, numbers, check, threads)
         return [found[k] for k in numbers]
+
+    def at_mu(
+        self, mu: float, check: Check | None, threads: int, max_iter: int | None = None, before: FitResult | None = None
+    ) -> FitResult:
+        """Fit at one mu, or continue a fit at that mu: the model is that of one long fit."""
+        params = replace(self.task.params, mu=mu)
+        if max_iter is not None:
+            params = replace(params, max_iter=int(max_iter))
+        task = replace(self.task, params=params)
+        if before is None:
+            return forward(task, check, threads)
+        if before.model.ending == "converged" or before.model.n_iterations >= params.max_iter:
+            return before
+        return FitResult(boost(replace(task, same_bins=True), before.model, check, threads))
 
     def by_mu(self, mus: Floats, verbose: int) -> list[FitResult]:
         """Fit for each mu in parallel, starting with the smallest, which take longest."""

@@ -23,12 +23,12 @@ class Scorer:
     def __init__(self, scorer: Callable[..., float]) -> None:
         self._scorer = scorer
         self._takes_weights = _takes_weights(scorer)
-        # These scorers pass X on to the model only, which takes a checked table.
-        self._takes_tables = isinstance(scorer, _BaseScorer) or _is_own_score(scorer)
+        # These scorers only ask for predictions: they pass X on to the model, which takes a checked table.
+        self.asks_for_predictions = isinstance(scorer, _BaseScorer) or _is_own_score(scorer)
 
     def __call__(self, estimator: Any, X: Any, y: Any, weights: Floats | None) -> float:
         """Return the score; higher is better. A user's own scorer gets X as the user passed it."""
-        if isinstance(X, Table) and not self._takes_tables:
+        if isinstance(X, Table) and not self.asks_for_predictions:
             X = X.as_given
         more = {"sample_weight": weights} if self._takes_weights and weights is not None else {}
         return float(self._scorer(estimator, X, y, **more))

@@ -18,6 +18,7 @@ from frugalboost.selection.path import PathFitter
 from frugalboost.tables.sample import Sample
 
 Floats = NDArray[np.float64]
+Columns = NDArray[np.int64]
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]
 Row = tuple[float, ...]  # score, features, cost, held-out loss, iterations
 
@@ -40,6 +41,23 @@ class Grid:
         ]
 
 
+@dataclass(frozen=True)
+class Scored:
+    """A model scored on the held-out rows of a split."""
+
+    row: Row
+    features: Columns  # that it owns, in order of purchase
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A fit in a split as far as it has gone, with its raw predictions of the held-out rows."""
+
+    result: FitResult
+    raw: Floats  # by output and row
+    iterations: int  # that are in the raw predictions
+
+
 class Fold:
     """One split: its training rows are binned without the held-out rows, which are only scored.
 
@@ -50,13 +68,23 @@ class Fold:
     held_out : Sample
         The other rows, checked.
     score : callable
-        ``score(result, **params)`` scores a fitted model on them; higher is better.
+        ``score(result, raw, **params)`` scores a fitted model, whose raw predictions of the held-out rows are given, on
+        them; higher is better.
     """
 
     def __init__(self, fitter: PathFitter, held_out: Sample, score: Callable[..., float]) -> None:
         self._fitter, self._held_out, self._score = fitter, held_out, score
+        self._values = held_out.table.source(fitter.task.levels)
 
-    def rows(self, grid: Grid, verbose: bool, stage: Stage) -> list[Row]:
+    def forget_table(self) -> None:
+        """Keep only the bins of the training rows, so that all splits fit in memory side by side."""
+        self._fitter.forget_table()
+
+    def limit_purchases(self, most: int) -> None:
+        """Let fits buy at most this number of features, or bags."""
+        self._fitter.limit_purchases(most)
+
+    def rows(self, grid: Grid, verbose: bool, stage: Stage) -> list[Scored]:
         """Results of every value and number of iterations; fits run side by side."""
         # All numbers of features come from one backward elimination, which runs its fits in parallel.
         portions = np.split(grid.values, len(grid.values)) if grid.parameter == "mu" else [grid.values]
@@ -64,33 +92,57 @@ class Fold:
         results = run_parallel(works, self._fitter.threads, verbose, stage)[::-1]
         return [row for part in results for row in part]
 
-    def _run(self, values: NDArray[Any], grid: Grid, check: Check | None, threads: int) -> list[Row]:
-        if grid.mu_max:
-            # Otherwise the largest mu, at which all rows buy nothing, would buy in half of the splits.
-            values = values / grid.mu_max * self._fitter.mu_max
-        by_iterations = self._results(values, grid, check, threads)
-        return [
-            self._row(results[i], **{grid.parameter: value.item()})
-            for i, value in enumerate(values)
-            for results in by_iterations
-        ]
-
-    def _results(self, values: NDArray[Any], grid: Grid, check: Check | None, threads: int) -> list[list[FitResult]]:
-        """For each number of iterations the result of every value."""
-        longest = max((t for t in grid.iterations if t is not None), default=None)
+    def _run(self, values: NDArray[Any], grid: Grid, check: Check | None, threads: int) -> list[Scored]:
         params = self._fitter.task.params
         if grid.parameter != "mu" or params.refit:  # the choice may depend on the iterations
-            return [self._fitter.results(grid.parameter, values, check, threads, t) for t in grid.iterations]
-        whole = self._fitter.results(grid.parameter, values, check, threads, longest)
-        return [
-            [r if t is None else replace(r, model=r.model.cut(t, params.tol)) for r in whole] for t in grid.iterations
-        ]
+            own = [self.own_value(value, grid) for value in values]
+            found = [self._fitter.results(grid.parameter, own, check, threads, t) for t in grid.iterations]
+            return [
+                self.scored(results[i], [None], **{grid.parameter: value})[0][0]
+                for i, value in enumerate(own)
+                for results in found
+            ]
+        return [row for value in values for row in self.go_on(None, value, grid, grid.iterations, check, threads)[0]]
 
-    def _row(self, result: FitResult, **params: Any) -> Row:
-        model, held_out, task = result.model, self._held_out, self._fitter.task
-        values, best = held_out.table.source(model.levels), model.best_iteration
-        loss = model.ensemble.losses_without(values, held_out, task.train, task.loss, [], best, 1)[0]
-        return self._score(result, **params), len(model.features), model.cost, float(loss), best
+    def own_value(self, value: Any, grid: Grid) -> Any:
+        """A value of the grid as it is in this split."""
+        if not grid.mu_max:
+            return value.item()
+        # Otherwise the largest mu, at which all rows buy nothing, would buy in half of the splits.
+        return float(value / grid.mu_max * self._fitter.mu_max)
+
+    def go_on(
+        self,
+        trial: Trial | None,
+        value: Any,
+        grid: Grid,
+        iterations: Sequence[int | None],
+        check: Check | None,
+        threads: int,
+    ) -> tuple[list[Scored], Trial]:
+        """Fit at a mu, or continue such a fit; its scores after these numbers of iterations, which rise."""
+        mu, before = self.own_value(value, grid), None if trial is None else trial.result
+        longest = max((t for t in iterations if t is not None), default=None)
+        result = self._fitter.at_mu(mu, check, threads, longest, before)
+        return self.scored(result, iterations, trial, mu=mu)
+
+    def scored(
+        self, result: FitResult, iterations: Sequence[int | None], trial: Trial | None = None, **params: Any
+    ) -> tuple[list[Scored], Trial]:
+        """Scores after each number of iterations; held-out rows go through every tree once."""
+        whole, task = result.model, self._fitter.task
+        trees = whole.ensemble
+        done = 0 if trial is None else trial.iterations
+        raw = np.repeat(trees.start[:, None], len(self._held_out), axis=1) if trial is None else trial.raw.copy()
+        found = []
+        for t in iterations:
+            model = whole if t is None else whole.cut(t, task.params.tol)
+            trees.add_to(raw, self._values, done, model.best_iteration, 1)
+            done = model.best_iteration
+            loss = trees.loss_of(raw, self._held_out, task.train, task.loss, 1)
+            score = self._score(replace(result, model=model), raw, **params)
+            found.append(Scored((score, len(model.features), model.cost, loss, done), model.features))
+        return found, Trial(result, raw, done)
 
 
 def check_classes(sample: Sample, train: NDArray[np.intp], number: int) -> None:

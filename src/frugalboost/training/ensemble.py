@@ -134,15 +134,19 @@ class Ensemble:
     def raw(self, X: _core.Source, iterations: int, threads: int) -> Floats:
         """Return raw predictions, one row per output."""
         raw = np.repeat(self.start[:, None], X.shape[0], axis=1)
-        _core.add_trees(self._core_trees(), X, 0, iterations * self.n_outputs, raw, threads)
+        self.add_to(raw, X, 0, iterations, threads)
         return raw
 
     def staged_raw(self, X: _core.Source, iterations: int, threads: int) -> Iterator[Floats]:
         """Yield raw predictions after each iteration; the same array, changed in place."""
         raw = np.repeat(self.start[:, None], X.shape[0], axis=1)
         for i in range(iterations):
-            _core.add_trees(self._core_trees(), X, i * self.n_outputs, (i + 1) * self.n_outputs, raw, threads)
+            self.add_to(raw, X, i, i + 1, threads)
             yield raw
+
+    def add_to(self, raw: Floats, X: _core.Source, done: int, iterations: int, threads: int) -> None:
+        """Add the trees of further iterations to raw predictions, in place; ``done`` of them are in already."""
+        _core.add_trees(self._core_trees(), X, done * self.n_outputs, iterations * self.n_outputs, raw, threads)
 
     def path_costs(
         self,
