@@ -158,7 +158,8 @@ def works(only: str | None, quick: bool) -> Iterator[tuple[str, Callable[[], Any
 
 def as_text(rows: list[dict[str, Any]]) -> str:
     """A table for people."""
-    lines = ["| table | search | CPU s | features | error on fresh rows |", "|---|---|---|---|---|"]
+    lines = ["# How long `frugalboost select` takes", "", "By `python -m lab.speed.waiting`, on one core.", ""]
+    lines += ["| table | search | CPU s | features | error on fresh rows |", "|---|---|---|---|---|"]
     for row in rows:
         lines.append(
             f"| {row['table']} | {row['search']} | {row['cpu_s']:.3g} | {row['features']} | {row['error']:.4g} |"

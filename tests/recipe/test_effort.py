@@ -39,10 +39,10 @@ def made(rows=160, columns=5, classes=2, seed=0):
 def test_the_limit_is_kept_unless_too_little_would_be_left(rows, columns, outputs):
     size = Size(rows, columns, outputs)
     found = effort_for(size, None, None, None)
-    assert found.splits in (3, 5)
+    assert found.splits == 5
     assert found.points in (8, 12, 20)
     assert min(rows, SMALLEST_SAMPLE) <= found.rows <= min(rows, 50_000)
-    smallest = Effort(min(rows, SMALLEST_SAMPLE), 3, 8)
+    smallest = Effort(min(rows, SMALLEST_SAMPLE), 5, 8)
     assert found == smallest or size.seconds(found) <= min(MOST, ENOUGH + PER_MILLION * rows * columns / 1e6)
 
 

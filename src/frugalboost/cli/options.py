@@ -55,7 +55,7 @@ Leaf = Annotated[
 ]
 Splits = Annotated[
     int | None,
-    typer.Option(min=2, help="Number of random splits of cross-validation.  [default: 5, on large tables 3]"),
+    typer.Option(min=2, help="Number of random splits of cross-validation.  [default: 5]"),
 ]
 Points = Annotated[
     int | None, typer.Option(min=2, help="Number of models on the path.  [default: 20, on large tables fewer]")

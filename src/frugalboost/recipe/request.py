@@ -34,8 +34,8 @@ class Settings:
     fewer: bool = False  # with k: at most that many
     learning_rate: float = 0.1
     leaf: int | None = None
-    splits: int | None = None  # None: as many as are not too much work
-    points: int | None = None
+    splits: int | None = None  # None: 5
+    points: int | None = None  # None: 20, or as many as are not too much work
     sample: int | None = None  # rows to choose by; None: the same, 0: all
     thorough: bool = False  # a long search: every candidate is fitted to the end
     seed: int = 0

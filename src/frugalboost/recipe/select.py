@@ -125,7 +125,7 @@ def select(
     leaf : int or None, default=None
         Minimum number of rows in a leaf. None: 20, fewer on small tables.
     splits : int or None, default=None
-        Number of random splits of cross-validation. None: 5, on large tables 3.
+        Number of random splits of cross-validation. None: 5.
     points : int or None, default=None
         Number of models on the path. None: 20, on large tables 12 or 8.
     sample : int or None, default=None
