@@ -39,6 +39,39 @@ def test_bins_are_where_the_thresholds_say(order):
         np.testing.assert_array_equal(stored[c // 8, :, c % 8], naive)
 
 
+def close_to(cuts, rng, kind):
+    """Values on the thresholds, one step beside them, far away and missing."""
+    values = np.concatenate([cuts, rng.normal(size=40), [np.inf, -np.inf, 0.0, -0.0, 1e-42, -1e-42, np.nan]])
+    if np.issubdtype(kind, np.floating):
+        values = values.astype(kind)
+        values = np.concatenate([values, np.nextafter(values, kind(np.inf)), np.nextafter(values, kind(-np.inf))])
+    else:
+        values = np.clip(np.nan_to_num(values), 0, 100).astype(kind)
+    return rng.permutation(values)
+
+
+@settings(max_examples=40)
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([0, 1, 2, 7, 15, 16, 31, 32, 63, 64, 127, 128, 200, 254]),
+    st.sampled_from([np.float32, np.float64, np.int64, np.uint8]),
+    st.sampled_from([1.0, 1e-40, 1e-300, 1e38, 1e300]),
+    st.booleans(),
+)
+def test_values_next_to_thresholds_are_binned_exactly(seed, count, kind, scale, crowded):
+    """Vector instructions search in single precision; crowded thresholds are equal there."""
+    rng = np.random.default_rng(seed)
+    cuts = np.unique(rng.normal(size=count) * scale if not crowded else 1e9 + rng.integers(0, 400, count) / 8)
+    values = close_to(cuts, rng, kind)
+    X = np.tile(values[:, None], (1, 3))
+    found = Thresholds(np.tile(cuts, 3), np.arange(4) * len(cuts))
+    naive = np.where(np.isnan(X), len(cuts) + 1, np.searchsorted(cuts, X.astype(np.float64)))
+    for order in "CF":
+        binned = found.bin(DenseTable(np.asarray(X, order=order)), 1)
+        for c in range(3):
+            np.testing.assert_array_equal(binned.bins(c), naive[:, c])
+
+
 def test_long_columns_are_sorted_by_their_digits():
     """Above 4096 rows another sort runs; negative, tiny, huge and equal numbers, and both zeros."""
     rng = np.random.default_rng(0)
