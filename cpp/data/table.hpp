@@ -55,6 +55,11 @@ struct Column {
       }
     });
   }
+  void gather(std::span<const Row> rows, double* out) const {
+    as_elements(data, element, [&](const auto* values) {
+      for (size_t i = 0; i < rows.size(); ++i) out[i] = values[narrow<std::ptrdiff_t>(rows[i]) * step];
+    });
+  }
 };
 
 class Table : public Source {
