@@ -2,9 +2,9 @@
 #include <numeric>
 
 #include "bind/python.hpp"
-#include "data/threshold_finder.hpp"
 #include "data/binning.hpp"
 #include "data/scores.hpp"
+#include "data/threshold_finder.hpp"
 
 namespace frugal {
 namespace {

@@ -83,51 +83,75 @@ Entry* sort_by_bits(size_t n, Entry* both, int bits) {
   for (size_t i = 0; i < n;) {
     size_t j = i + 1;
     while (j < n && key_in(sorted[j]) >> low == key_in(sorted[i]) >> low) ++j;
-    if (j - i > 1) std::sort(sorted + i, sorted + j, [](const Entry& a, const Entry& b) { return key_in(a) < key_in(b); });
+    if (j - i > 1)
+      std::sort(sorted + i, sorted + j, [](const Entry& a, const Entry& b) { return key_in(a) < key_in(b); });
     i = j;
   }
   return sorted;
 }
 
+// Keys in as few bits as keep their order. Counted from zero, numbers lie between the least and the largest magnitude
+// of either sign, and those that were float32 end in zeros: most columns of them need 29 bits.
+class ShortKeys {
+ public:
+  template <class Entry>
+  explicit ShortKeys(std::span<const Entry> entries) {
+    std::uint64_t largest = 0, largest_negative = 0, differ = 0;
+    const std::uint64_t first = magnitude(key_in(entries[0]));
+    bool any_negative = false;
+    for (const Entry& e : entries) {
+      const std::uint64_t m = magnitude(key_in(e)), negative = key_in(e) < kSign;
+      least_ = std::min(least_, m);
+      largest = std::max(largest, m);
+      largest_negative = std::max(largest_negative, m & -negative);
+      differ |= m ^ first;
+      any_negative |= negative != 0;
+    }
+    zeros_ = differ == 0 ? 0 : std::countr_zero(differ);
+    negatives_ = any_negative ? ((largest_negative - least_) >> zeros_) + 1 : 0;
+    bits_ = narrow<int>(std::bit_width(negatives_ + ((largest - least_) >> zeros_)));
+  }
+
+  int bits() const { return bits_; }
+  std::uint64_t of(std::uint64_t key) const {
+    const std::uint64_t m = (magnitude(key) - least_) >> zeros_;
+    return key < kSign ? negatives_ - 1 - m : negatives_ + m;
+  }
+  std::uint64_t key(std::uint64_t of) const {
+    const bool negative = of < negatives_;
+    const std::uint64_t m = ((negative ? negatives_ - 1 - of : of - negatives_) << zeros_) + least_;
+    return negative ? ~(kSign | m) : kSign | m;
+  }
+
+ private:
+  static std::uint64_t magnitude(std::uint64_t key) { return (key < kSign ? ~key : key) & ~kSign; }
+
+  std::uint64_t least_ = ~std::uint64_t{0};
+  int zeros_ = 0, bits_ = 0;
+  std::uint64_t negatives_ = 0;  // how many short keys come before those of positive numbers
+};
+
 // Sorts the first n entries by their keys; `both` has room for n more. Returns where the sorted ones begin.
-//
-// For the sort a number's key is 2^63 plus or minus its other bits, so that numbers that were float32 end in zeros
-// whatever their sign. The least key is subtracted and common zeros are dropped: most columns of float32 need 28 bits.
 template <class Entry>
-Entry* sort_by_key(size_t n, std::vector<Entry>& both, std::vector<std::uint32_t>& short_keys) {
+Entry* sort_by_key(size_t n, std::vector<Entry>& both, std::vector<std::uint32_t>& spare) {
   Entry* entries = both.data();
   if (n <= kRadixSortRows) {
     std::sort(entries, entries + n, [](const Entry& a, const Entry& b) { return key_in(a) < key_in(b); });
     return entries;
   }
-  auto lift = [](std::uint64_t key) { return key + (key < kSign); };
-  std::uint64_t least = ~std::uint64_t{0}, most = 0, differ = 0;
-  const std::uint64_t first = lift(key_in(entries[0]));
-  for (size_t i = 0; i < n; ++i) {
-    const std::uint64_t key = lift(key_in(entries[i]));
-    least = std::min(least, key);
-    most = std::max(most, key);
-    differ |= key ^ first;
-  }
-  if (least == most) return entries;
-  const int zeros = std::countr_zero(differ), bits = narrow<int>(std::bit_width((most - least) >> zeros));
-  auto lowered = [&](std::uint64_t key) { return (lift(key) - least) >> zeros; };
-  auto restored = [&](std::uint64_t key) {
-    const std::uint64_t lifted = (key << zeros) + least;
-    return lifted - (lifted < kSign);
-  };
+  const ShortKeys keys(std::span<const Entry>(entries, n));
   if constexpr (std::is_same_v<Entry, std::uint64_t>) {
-    if (bits <= 32) {
-      short_keys.resize(2 * n);
-      for (size_t i = 0; i < n; ++i) short_keys[i] = low_bits<std::uint32_t>(lowered(entries[i]));
-      const std::uint32_t* sorted = sort_by_bits(n, short_keys.data(), bits);
-      for (size_t i = 0; i < n; ++i) entries[i] = restored(sorted[i]);
+    if (keys.bits() <= 32) {
+      spare.resize(2 * n);
+      for (size_t i = 0; i < n; ++i) spare[i] = low_bits<std::uint32_t>(keys.of(entries[i]));
+      const std::uint32_t* sorted = sort_by_bits(n, spare.data(), keys.bits());
+      for (size_t i = 0; i < n; ++i) entries[i] = keys.key(sorted[i]);
       return entries;
     }
   }
-  for (size_t i = 0; i < n; ++i) key_in(entries[i]) = lowered(key_in(entries[i]));
-  Entry* sorted = sort_by_bits(n, entries, bits);
-  for (size_t i = 0; i < n; ++i) key_in(sorted[i]) = restored(key_in(sorted[i]));
+  for (size_t i = 0; i < n; ++i) key_in(entries[i]) = keys.of(key_in(entries[i]));
+  Entry* sorted = sort_by_bits(n, entries, keys.bits());
+  for (size_t i = 0; i < n; ++i) key_in(sorted[i]) = keys.key(key_in(sorted[i]));
   return sorted;
 }
 

@@ -127,7 +127,8 @@ void ThresholdFinder::add_parts(Together& together) {
     for (size_t c = first; c < last; ++c)
       for (size_t listed : columns_[c].listed()) counts.push_back(narrow<std::int64_t>(listed));
     together.sum(counts, "values by level");
-    std::vector<std::int64_t> own;  // for each column the length of its summary, the summary, and the same of few values
+    std::vector<std::int64_t>
+        own;  // for each column the length of its summary, the summary, and the same of few values
     auto append = [&](const std::vector<std::int64_t>& packed) {
       own.push_back(narrow<std::int64_t>(packed.size()));
       own.insert(own.end(), packed.begin(), packed.end());

@@ -36,12 +36,20 @@ std::vector<std::vector<Row>> rows_by_level(size_t rows, size_t highest) {
   return out;
 }
 
+// Memory that is reused for the next columns.
+struct Workspace {
+  explicit Workspace(size_t threads) : spare(threads) {}
+  std::vector<double> copy;
+  std::vector<Summary::Spare> spare;
+};
+
 // Columns of a dense table side by side, from `first` on: the sampled values of each, gathered level by level from the
 // highest down until there are enough.
 class SideBySide {
  public:
-  SideBySide(const Table& table, size_t first, size_t columns, const std::int64_t* units, size_t most_cells)
-      : table_(table), first_(first), units_(units), columns_(columns) {
+  SideBySide(const Table& table, size_t first, size_t columns, const std::int64_t* units, size_t most_cells,
+             Workspace& workspace)
+      : table_(table), first_(first), units_(units), workspace_(workspace), columns_(columns) {
     for (Gathered& column : columns_) column.found.summary = Summary(most_cells);
   }
 
@@ -59,8 +67,11 @@ class SideBySide {
     size_t listed = 0;
     bool all_rows = false;
   };
-  void summarise(std::span<const size_t> open, const std::vector<double>& copy, size_t rows, const std::int64_t* units,
-                 Context& context);
+  void summarise(std::span<const size_t> open, size_t rows, const std::int64_t* units, Context& context);
+  double* room_for(size_t values) {
+    if (workspace_.copy.size() < values) workspace_.copy.resize(values);
+    return workspace_.copy.data();
+  }
   std::span<const double> read(size_t c, size_t begin, size_t end, double* out) const {
     table_.read(first_ + c, begin, end, out);
     return {out, end - begin};
@@ -69,6 +80,7 @@ class SideBySide {
   const Table& table_;
   size_t first_;
   const std::int64_t* units_;
+  Workspace& workspace_;
   std::vector<Gathered> columns_;
 };
 
@@ -82,35 +94,33 @@ bool SideBySide::add(std::span<const Row> rows, size_t enough, bool last, Contex
     open.push_back(c);
   }
   if (open.empty()) return false;
-  std::vector<double> copy(open.size() * rows.size());
+  double* copy = room_for(open.size() * rows.size());
   context.over_blocks(rows.size(), 256, real(open.size()), [&](size_t from, size_t to, size_t) {
     for (size_t i = 0; i < open.size(); ++i)
-      table_.column(first_ + open[i]).gather(rows.subspan(from, to - from), copy.data() + i * rows.size() + from);
+      table_.column(first_ + open[i]).gather(rows.subspan(from, to - from), copy + i * rows.size() + from);
   });
   std::vector<std::int64_t> units;
   for (size_t i = 0; units_ && i < rows.size(); ++i) units.push_back(units_[rows[i]]);
-  summarise(open, copy, rows.size(), units_ ? units.data() : nullptr, context);
+  summarise(open, rows.size(), units_ ? units.data() : nullptr, context);
   return true;
 }
 
 void SideBySide::add_all(Context& context) {
   const size_t n = table_.rows();
-  std::vector<double> copy(columns_.size() * n);
+  double* copy = room_for(columns_.size() * n);
   context.over_blocks(n, 512, real(columns_.size()), [&](size_t from, size_t to, size_t) {
-    for (size_t c = 0; c < columns_.size(); ++c) read(c, from, to, copy.data() + c * n + from);
+    for (size_t c = 0; c < columns_.size(); ++c) read(c, from, to, copy + c * n + from);
   });
   std::vector<size_t> all(columns_.size());
   std::iota(all.begin(), all.end(), size_t{0});
-  summarise(all, copy, n, units_, context);
+  summarise(all, n, units_, context);
 }
 
-void SideBySide::summarise(std::span<const size_t> open, const std::vector<double>& copy, size_t rows,
-                           const std::int64_t* units, Context& context) {
-  std::vector<Summary::Spare> spare(context.threads());
+void SideBySide::summarise(std::span<const size_t> open, size_t rows, const std::int64_t* units, Context& context) {
   context.parallel_for(open.size(), 10.0 * real(rows * open.size()), [&](size_t i, size_t thread) {
     Gathered& column = columns_[open[i]];
-    const std::span values(copy.data() + i * rows, rows);
-    column.found.summary.add(values, units, spare[thread]);
+    const std::span<const double> values(workspace_.copy.data() + i * rows, rows);
+    column.found.summary.add(values, units, workspace_.spare[thread]);
     for (size_t r = 0; r < rows; ++r) {
       const bool listed = values[r] < 0 || values[r] > 0;
       column.listed += listed && (!units || units[r] > 0);
@@ -153,12 +163,13 @@ void SideBySide::check_few(size_t max_bins, Context& context) {
 Thresholds thresholds_of(const Table& table, const std::int64_t* units, size_t max_bins, size_t most_cells,
                          SampleRule rule, Context& context) {
   const size_t highest = rule.level(table.rows());
-  const size_t width = std::max(std::max(kSummaryColumns, context.threads()),
-                                kSummaryCells / std::max<size_t>(1, table.rows()));
+  const size_t width =
+      std::max(std::max(kSummaryColumns, context.threads()), kSummaryCells / std::max<size_t>(1, table.rows()));
   const auto rows = highest > 0 ? rows_by_level(table.rows(), highest) : std::vector<std::vector<Row>>();
+  Workspace workspace(context.threads());
   Thresholds out;
   for (size_t first = 0; first < table.columns(); first += width) {
-    SideBySide some(table, first, std::min(width, table.columns() - first), units, most_cells);
+    SideBySide some(table, first, std::min(width, table.columns() - first), units, most_cells, workspace);
     if (highest == 0) {
       some.add_all(context);
     } else {

@@ -32,9 +32,8 @@ struct Thresholds {
   Thresholds take(std::span<const size_t> chosen) const;
 };
 
-// Thresholds of a table in memory: some columns at a time, because the values of all columns together would be a copy of
-// the table.
-// `units`: the weight of each row; nullptr: all are 1. `most_cells`: of a column's summary.
+// Thresholds of a table in memory: some columns at a time, because the values of all columns together would be a copy
+// of the table. `units`: the weight of each row; nullptr: all are 1. `most_cells`: of a column's summary.
 Thresholds thresholds_of(const Table& table, const std::int64_t* units, size_t max_bins, size_t most_cells,
                          SampleRule rule, Context& context);
 Thresholds thresholds_of(const SparseTable& table, const std::int64_t* units, size_t max_bins, size_t most_cells,

@@ -32,9 +32,9 @@ struct Search {
       return _mm512_permutex2var_ps(nodes[2], at, nodes[3]);
     } else {
       const __mmask16 second = _mm512_test_epi32_mask(at, _mm512_set1_epi32(32));
-      const __m512 first_half =
-          _mm512_mask_blend_ps(second, _mm512_permutex2var_ps(nodes[kLevel == 6 ? 4 : 8], at, nodes[kLevel == 6 ? 5 : 9]),
-                               _mm512_permutex2var_ps(nodes[kLevel == 6 ? 6 : 10], at, nodes[kLevel == 6 ? 7 : 11]));
+      const __m512 first_half = _mm512_mask_blend_ps(
+          second, _mm512_permutex2var_ps(nodes[kLevel == 6 ? 4 : 8], at, nodes[kLevel == 6 ? 5 : 9]),
+          _mm512_permutex2var_ps(nodes[kLevel == 6 ? 6 : 10], at, nodes[kLevel == 6 ? 7 : 11]));
       if constexpr (kLevel == 6) {
         return first_half;
       } else {

@@ -9,7 +9,9 @@ import argparse
 import hashlib
 import time
 import warnings
-from dataclasses import fields
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from typing import Any
 
 import numpy as np
 
@@ -22,10 +24,19 @@ TABLES = ("spam", "adult", "pcmac", "mnist3vs8")
 def digest(model: GBFSClassifier) -> str:
     """SHA-256 of the trees and of what was bought."""
     found = hashlib.sha256(np.asarray(model.selected_features_).tobytes())
-    trees = model._model.ensemble
-    for f in fields(trees):
-        found.update(np.ascontiguousarray(getattr(trees, f.name)).tobytes())
+    for array in arrays_of(model._model.ensemble):
+        found.update(array.tobytes())
     return found.hexdigest()
+
+
+def arrays_of(record: Any) -> Iterator[np.ndarray]:
+    """The arrays of a record and of the records in it."""
+    for f in fields(record):
+        value = getattr(record, f.name)
+        if is_dataclass(value):
+            yield from arrays_of(value)
+        else:
+            yield np.ascontiguousarray(value)
 
 
 def main() -> None:

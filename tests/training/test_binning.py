@@ -234,7 +234,13 @@ def test_summaries_do_not_depend_on_batches(seed, most, weighted):
         finder = _core.ThresholdFinder(1, most, 1000, 0)
         for i in rng.permutation(range(0, n, step)):
             part = np.ascontiguousarray(column[i : i + step, None])
-            finder.add(_core.Table(part), np.arange(i, i + len(part)), None if weights is None else weights[i : i + step], shift, 2)
+            finder.add(
+                _core.Table(part),
+                np.arange(i, i + len(part)),
+                None if weights is None else weights[i : i + step],
+                shift,
+                2,
+            )
         np.testing.assert_array_equal(finder.thresholds(max_bins, 2)[0], expected)
 
 
