@@ -3,9 +3,9 @@
     python -m lab.speed.sampled_thresholds                       # made tables of 450,000 rows, ten seeds
     python -m lab.speed.sampled_thresholds --rows 1000000 --seeds 3
 
-Each seed makes a table, on whose first two thirds both models are fitted; the sample is drawn as if tables were sampled
-from 20,000 rows on, ten times sooner than they are, so that it is as small as it ever gets, and smaller. Prints the mean
-losses on the last third, their difference, and its standard error over seeds. Writes nothing.
+Each seed makes a table, on whose first two thirds models are fitted: with thresholds from all rows, from a sample as it
+is drawn, and from one that is ten times smaller. Prints the mean losses on the last third, their difference from those
+of all rows, and its standard error over seeds. Writes nothing.
 """
 
 from __future__ import annotations
