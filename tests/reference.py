@@ -203,9 +203,34 @@ class Poisson:
 # ------------------------------------------------------------------------------------------ binning
 
 
-def cut_points(column, units, max_bins):
-    """Thresholds between bins: one bin per value where they fit, else bins of about equal weight."""
-    pairs = sorted((float(v), u) for v, u in zip(column, units) if not np.isnan(v) and u > 0)
+def level_of_row(number):
+    """How many zeros the hash of a row's number begins with."""
+    v = (number + 1) * 0x9E3779B97F4A7C15 % 2**64
+    v = (v ^ (v >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+    v = (v ^ (v >> 27)) * 0x94D049BB133111EB % 2**64
+    v ^= v >> 31
+    return min(64 - v.bit_length(), 16)
+
+
+def rows_for_thresholds(column, sampled_from):
+    """Rows from the level on that leaves few enough of them, or from a lower one that has enough values."""
+    level = 0
+    while sampled_from * 2**level < len(column):
+        level += 1
+    levels = [level_of_row(r) for r in range(len(column))]
+    listed = [v != 0 and not np.isnan(v) for v in column]
+    while level > 0 and sum(yes for yes, of_row in zip(listed, levels) if of_row >= level) < max(sampled_from // 4, 1):
+        level -= 1
+    return [of_row >= level for of_row in levels]
+
+
+def cut_points(column, units, max_bins, sampled_from=200_000):
+    """Thresholds between bins: one bin per value where they fit, else bins of about equal weight in a sample."""
+    column, units = zip(*[(v, u) for v, u in zip(column, units) if u > 0])
+    if len(column) > sampled_from and len({float(v) for v in column if not np.isnan(v)}) > max_bins:
+        used = rows_for_thresholds(column, sampled_from)
+        column, units = [v for v, yes in zip(column, used) if yes], [u for u, yes in zip(units, used) if yes]
+    pairs = sorted((float(v), u) for v, u in zip(column, units) if not np.isnan(v))
     values, masses = [], []
     for v, u in pairs:
         if values and values[-1] == v:

@@ -4,6 +4,7 @@
 #include "bind/python.hpp"
 #include "data/binning.hpp"
 #include "data/scores.hpp"
+#include "data/threshold_finder.hpp"
 
 namespace frugal {
 namespace {
@@ -121,23 +122,32 @@ std::vector<std::int64_t> units_of(const std::optional<Doubles>& weights, int sh
   return units;
 }
 
+// `numbers`: of the rows in the whole table.
 template <class T>
-void add_to(ThresholdFinder& finder, const T& X, const std::optional<Doubles>& weights, int shift, int threads) {
-  if (X.columns() != finder.columns() || (weights && weights->size() != X.rows()))
-    throw std::invalid_argument("X has another number of columns, or weights of another length.");
+void add_to(ThresholdFinder& finder, const T& X, const Longs& numbers, const std::optional<Doubles>& weights, int shift,
+            int threads) {
+  if (X.columns() != finder.columns() || numbers.size() != X.rows() || (weights && weights->size() != X.rows()))
+    throw std::invalid_argument("X has another number of columns, or numbers or weights of another length.");
   without_lock(threads, [&](Context& context) {
     const auto units = units_of(weights, shift);
-    finder.add(X, weights ? units.data() : nullptr, context);
+    const std::int64_t* own = weights ? units.data() : nullptr;
+    auto number = [&](size_t i) { return narrow<std::uint64_t>(numbers.data()[i]); };
+    finder.add(X, RowLevels(X.rows(), number, own, finder.highest_level()), own, context);
   });
 }
 
-template <class T, class Py>
+SampleRule rule_of(size_t sampled_from) {
+  return {std::max<size_t>(1, sampled_from)};
+}
+
+template <class Py>
 auto thresholds_of_whole(const Py& X, const std::optional<Doubles>& weights, int shift, size_t max_bins,
-                         size_t most_cells, int threads) {
+                         size_t most_cells, size_t sampled_from, int threads) {
   if (weights && weights->size() != X.rows()) throw std::invalid_argument("There must be a weight for every row.");
   Thresholds t = without_lock(threads, [&](Context& context) {
     const auto units = units_of(weights, shift);
-    return thresholds_of<T>(X, weights ? units.data() : nullptr, max_bins, std::max<size_t>(most_cells, 2), context);
+    return thresholds_of(X, weights ? units.data() : nullptr, max_bins, std::max<size_t>(most_cells, 2),
+                         rule_of(sampled_from), context);
   });
   return arrays_of(std::move(t));
 }
@@ -309,12 +319,13 @@ void bind_tables(nb::module_& m) {
   nb::class_<ThresholdFinder>(m, "ThresholdFinder")
       .def(
           "__init__",
-          [](ThresholdFinder* self, size_t columns, size_t most_cells) {
-            new (self) ThresholdFinder(columns, std::max<size_t>(most_cells, 2));
+          [](ThresholdFinder* self, size_t columns, size_t most_cells, size_t sampled_from, size_t rows) {
+            new (self) ThresholdFinder(columns, std::max<size_t>(most_cells, 2), rule_of(sampled_from), rows);
           },
-          "columns"_a, "most_cells"_a)
-      .def("add", &add_to<PyTable>, "X"_a, "weights"_a.none(), "shift"_a, "threads"_a)
-      .def("add", &add_to<PySparse>, "X"_a, "weights"_a.none(), "shift"_a, "threads"_a)
+          "columns"_a, "most_cells"_a, "sampled_from"_a, "rows"_a, "rows: of the whole table; 0: not known yet.")
+      .def("add", &add_to<PyTable>, "X"_a, "numbers"_a, "weights"_a.none(), "shift"_a, "threads"_a,
+           "Add rows, each with its number in the whole table.")
+      .def("add", &add_to<PySparse>, "X"_a, "numbers"_a, "weights"_a.none(), "shift"_a, "threads"_a)
       .def(
           "add_parts",
           [](ThresholdFinder& self, const Part& part) {
@@ -323,10 +334,11 @@ void bind_tables(nb::module_& m) {
           "part"_a, "Add what other parts of the table have added.")
       .def("thresholds", &thresholds_found, "max_bins"_a, "threads"_a,
            "Thresholds between the bins of every column: (cuts, offsets).");
-  m.def("thresholds_of", &thresholds_of_whole<Table, PyTable>, "X"_a, "weights"_a.none(), "shift"_a, "max_bins"_a,
-        "most_cells"_a, "threads"_a, "The same for a table in memory, some columns at a time.");
-  m.def("thresholds_of", &thresholds_of_whole<SparseTable, PySparse>, "X"_a, "weights"_a.none(), "shift"_a,
-        "max_bins"_a, "most_cells"_a, "threads"_a);
+  m.def("thresholds_of", &thresholds_of_whole<PyTable>, "X"_a, "weights"_a.none(), "shift"_a, "max_bins"_a,
+        "most_cells"_a, "sampled_from"_a, "threads"_a,
+        "The same for a table in memory, some columns at a time. Tables of more than sampled_from rows are sampled.");
+  m.def("thresholds_of", &thresholds_of_whole<PySparse>, "X"_a, "weights"_a.none(), "shift"_a, "max_bins"_a,
+        "most_cells"_a, "sampled_from"_a, "threads"_a);
   bind_binned(m);
 }
 

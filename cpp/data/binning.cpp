@@ -14,25 +14,14 @@
 #include <unistd.h>
 #endif
 
+#include "data/cut_tree.hpp"
 #include "data/levels.hpp"
+#include "support/kernels.hpp"
 #include "support/limits.hpp"
 
 namespace frugal {
 
 namespace {
-
-// The first b with v <= cuts[b]: a binary search without branches, because they could not be predicted.
-inline std::uint8_t bin_of(double v, const double* cuts, size_t count) {
-  if (std::isnan(v)) return narrow<std::uint8_t>(count + 1);
-  if (count == 0) return 0;
-  const double* base = cuts;
-  while (count > 1) {
-    size_t half = count / 2;
-    base += half & -size_t{base[half - 1] < v};
-    count -= half;
-  }
-  return narrow<std::uint8_t>(base - cuts + (*base < v));
-}
 
 // A column is made sparse if at most this share of the rows (as one row in N) is not in its usual bin. The share is
 // smaller for columns of two bins if most columns have two.
@@ -50,7 +39,54 @@ class SparseShares {
   size_t of_two_ = kSparseShare;
 };
 
+// A hint for large memory that was not touched yet: one page of 2 MB is mapped in the time of a few small ones.
+void want_huge_pages([[maybe_unused]] void* memory, [[maybe_unused]] size_t size) {
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+  constexpr std::uintptr_t kHuge = std::uintptr_t{1} << 21;
+  const auto begin = (reinterpret_cast<std::uintptr_t>(memory) + kHuge - 1) / kHuge * kHuge;
+  const auto end = (reinterpret_cast<std::uintptr_t>(memory) + size) / kHuge * kHuge;
+  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+#endif
+}
+
+// Asks for the lines of rows [begin, end) if they hold columns [first, last) side by side: processors fetch ahead what
+// follows in memory, but not the next row of a wide table.
+void fetch_ahead(const Table& table, size_t first, size_t last, size_t begin, size_t end) {
+  constexpr size_t kLine = 64;
+  const size_t size = as_elements(table.column(first).data, table.column(first).element,
+                                  [](const auto* values) { return sizeof *values; });
+  const auto* from = static_cast<const char*>(table.column(first).data);
+  const auto bytes = narrow<std::ptrdiff_t>((last - first) * size);
+  const auto stride = table.column(first).step * narrow<std::ptrdiff_t>(size);
+  if (stride < bytes ||
+      static_cast<const char*>(table.column(last - 1).data) - from != bytes - narrow<std::ptrdiff_t>(size))
+    return;
+  for (size_t r = begin; r < end; ++r) {
+    const char* row = from + narrow<std::ptrdiff_t>(r) * stride;
+    for (std::ptrdiff_t at = 0; at < bytes; at += kLine) __builtin_prefetch(row + at, 0, 2);
+  }
+}
+
 }  // namespace
+
+// Rows [begin, end) of a batch, and where they go.
+struct BinnedMatrix::RowsToFill {
+  RowsToFill(size_t first, size_t last, std::span<const std::int64_t> places)
+      : begin(first), end(last), to(places.data() + first), in_order(to[0] >= 0) {
+    for (size_t i = 1; i < size(); ++i) in_order &= to[i] == to[0] + narrow<std::int64_t>(i);
+  }
+  size_t size() const { return end - begin; }
+  // Whether a row that is not left out has this bin.
+  bool any_of(const std::uint8_t* bins, std::uint8_t bin) const {
+    bool any = false;
+    for (size_t i = 0; i < size(); ++i) any |= bins[i] == bin && to[i] >= 0;
+    return any;
+  }
+
+  size_t begin, end;
+  const std::int64_t* to;
+  bool in_order;  // they follow one another
+};
 
 void BinnedMatrix::lay_out(std::vector<std::uint8_t> is_sparse) {
   is_sparse_ = std::move(is_sparse);
@@ -68,8 +104,10 @@ void BinnedMatrix::allocate(Bytes memory) {
   borrowed_ = memory != nullptr;
   bins_ = std::move(memory);
   if (borrowed_) return;
-  void* zeros = std::calloc(std::max<size_t>(1, bytes_needed(rows_, dense())), 1);
+  const size_t size = std::max<size_t>(1, bytes_needed(rows_, dense()));
+  void* zeros = std::calloc(size, 1);
   if (zeros == nullptr) throw std::bad_alloc();
+  want_huge_pages(zeros, size);
   bins_ = Bytes(static_cast<std::uint8_t*>(zeros), [](std::uint8_t* p) { std::free(p); });
 }
 
@@ -107,34 +145,52 @@ void BinnedMatrix::set_scores(std::vector<std::int16_t> scores) {
   thresholds_.scores = std::move(scores);
 }
 
+// A task takes some rows of some groups, so that the trees of its columns are made once, and goes through them in
+// blocks of rows that stay in the first-level cache while columns side by side take their values from the same lines.
 void BinnedMatrix::fill(const Table& batch, std::span<const std::int64_t> places, Context& context) {
-  constexpr size_t kRows = 512, kColumns = 64 * kLanes;  // of a tile: wide tables of few rows have several tiles, too
+  constexpr size_t kRows = 16 * kBinRows, kColumns = 8 * kLanes;
   const size_t n = batch.rows(), d = columns(), across = (d + kColumns - 1) / kColumns;
-  const size_t tiles = (n + kRows - 1) / kRows * across;
-  std::vector<std::uint8_t> missing_in_block((n + kRows - 1) / kRows * d);
-  context.parallel_for(tiles, 20.0 * real(n * d), [&](size_t tile, size_t) {
-    const size_t block = tile / across, begin = block * kRows, end = std::min(n, begin + kRows);
-    const size_t first = tile % across * kColumns, last = std::min(d, first + kColumns);
-    double values[kRows];
-    for (size_t c = first; c < last; ++c) {
-      const auto cuts = thresholds_.of(c);
-      const auto missing = narrow<std::uint8_t>(cuts.size() + 1);
-      std::uint8_t* out = dense_at(c);
-      bool any_missing = false;
-      batch.read(c, begin, end, values);
-      const std::int64_t* to = places.data() + begin;  // a copy: bytes that are written could be part of a span
-      for (size_t i = 0; i < end - begin; ++i) {
-        if (to[i] < 0) continue;
-        const std::uint8_t bin = bin_of(values[i], cuts.data(), cuts.size());
-        out[index(to[i]) * kLanes] = bin;
-        any_missing |= bin == missing;
-      }
-      missing_in_block[block * d + c] = any_missing;
+  const size_t blocks = (n + kRows - 1) / kRows;
+  std::vector<std::uint8_t> missing_in_block(blocks * d);
+  context.parallel_for(blocks * across, 4.0 * real(n * d), [&](size_t task, size_t) {
+    const size_t block = task / across, begin = block * kRows, end = std::min(n, begin + kRows);
+    const size_t first = task % across * kColumns, last = std::min(d, first + kColumns);
+    std::vector<CutTree> trees;
+    trees.reserve(last - first);
+    for (size_t c = first; c < last; ++c) trees.push_back(cut_tree(thresholds_.of(c), batch.column(c).element));
+    for (size_t at = begin; at < end; at += kBinRows) {
+      const RowsToFill rows(at, std::min(end, at + kBinRows), places);
+      fetch_ahead(batch, first, last, rows.end, std::min(n, rows.end + kBinRows));
+      for (size_t c = first; c < last; c += kLanes)
+        fill_group(batch, c, std::min(last, c + kLanes), rows, trees.data() + (c - first),
+                   missing_in_block.data() + block * d + c);
     }
   });
   // Only the binned rows count, not those the thresholds were found on: a continued fit may bring the first missing
   // value.
   for (size_t i = 0; i < missing_in_block.size(); ++i) has_missing_[i % d] |= missing_in_block[i];
+}
+
+void BinnedMatrix::fill_group(const Table& batch, size_t first, size_t last, const RowsToFill& rows,
+                              const CutTree* trees, std::uint8_t* missing) {
+  alignas(64) std::uint8_t lanes[kLanes * kBinRows], words[kLanes * kBinRows];
+  for (size_t lane = 0; lane < kLanes; ++lane) {
+    std::uint8_t* bins = lanes + lane * kBinRows;
+    if (first + lane >= last) {
+      std::fill_n(bins, kBinRows, std::uint8_t{0});
+      continue;
+    }
+    const bool any = bins_of(batch.column(first + lane), rows.begin, rows.end, trees[lane], bins);
+    if (any) missing[lane] |= rows.any_of(bins, narrow<std::uint8_t>(trees[lane].count + 1));
+  }
+  std::uint8_t* out = dense_at(first);
+  if (rows.in_order) {
+    kernels().interleave(rows.size(), lanes, kBinRows, out + index(rows.to[0]) * kLanes);
+    return;
+  }
+  kernels().interleave(rows.size(), lanes, kBinRows, words);
+  for (size_t i = 0; i < rows.size(); ++i)
+    if (rows.to[i] >= 0) std::memcpy(out + index(rows.to[i]) * kLanes, words + i * kLanes, kLanes);
 }
 
 // Whether a group has only columns of at most two bins, and enough of them to gain anything.

@@ -7,6 +7,7 @@
 
 #include "data/lanes.hpp"
 #include "data/thresholds.hpp"
+#include "support/bin_search.hpp"
 #include "support/fixed_point.hpp"
 #include "support/threads.hpp"
 #include "support/types.hpp"
@@ -87,6 +88,9 @@ class BinnedMatrix : public Source {
     std::vector<size_t> others;
   };
 
+  struct RowsToFill;
+  void fill_group(const Table& batch, size_t first, size_t last, const RowsToFill& rows, const CutTree* trees,
+                  std::uint8_t* missing);
   void lay_out(std::vector<std::uint8_t> is_sparse);
   void fold(Context& context);
   bool foldable(size_t group) const;

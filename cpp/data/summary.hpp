@@ -2,6 +2,7 @@
 // order and in pieces of any size, and the thresholds are the same to the last bit.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "support/types.hpp"
@@ -18,6 +19,7 @@ class Summary {
 
   struct Spare {  // memory that is reused from call to call
     std::vector<std::uint64_t> keys;
+    std::vector<std::uint32_t> short_keys;
     std::vector<std::pair<std::uint64_t, std::int64_t>> weighted;
   };
   // Values of weight 1, or with the weights in `units`. NaN is a missing value; values of weight zero are ignored.
@@ -31,13 +33,18 @@ class Summary {
   // Thresholds between bins: one bin for each value if there are at most `max_bins`, else bins of about equal weight.
   std::vector<double> cuts(size_t max_bins) const;
 
+  // All distinct values, ascending, if there are at most `most` of them; else nothing.
+  std::optional<std::vector<double>> distinct(size_t most) const;
+
  private:
   struct Cell {
     std::uint64_t key;  // without the dropped bits
     double low, high;   // the smallest and the largest value seen
     std::int64_t mass;
   };
-  void merge(const std::vector<Cell>& more);
+  template <class Entry>
+  void add_sorted(std::span<const Entry> sorted, std::int64_t zeros);
+  void merge(std::vector<Cell> more);
   void coarsen();
   void drop(size_t bits);
   std::vector<size_t> equal_weight_bins(size_t max_bins) const;
@@ -46,5 +53,8 @@ class Summary {
   size_t dropped_ = 0;  // bits
   std::vector<Cell> cells_;
 };
+
+// A threshold that separates a < b: the middle, or a itself if there is no double between them.
+double between(double a, double b);
 
 }  // namespace frugal

@@ -43,6 +43,23 @@ struct Column {
   const void* data = nullptr;
   Element element = Element::f64;
   std::ptrdiff_t step = 1;  // in elements
+
+  void read(size_t begin, size_t end, double* out) const {
+    as_elements(data, element, [&](const auto* values) {
+      const auto first = narrow<std::ptrdiff_t>(begin), count = narrow<std::ptrdiff_t>(end - begin);
+      const auto* v = values + first * step;
+      if (step == 1) {
+        for (std::ptrdiff_t i = 0; i < count; ++i) out[i] = v[i];
+      } else {
+        for (std::ptrdiff_t i = 0; i < count; ++i) out[i] = v[i * step];
+      }
+    });
+  }
+  void gather(std::span<const Row> rows, double* out) const {
+    as_elements(data, element, [&](const auto* values) {
+      for (size_t i = 0; i < rows.size(); ++i) out[i] = values[narrow<std::ptrdiff_t>(rows[i]) * step];
+    });
+  }
 };
 
 class Table : public Source {
@@ -52,17 +69,9 @@ class Table : public Source {
   size_t rows() const override { return rows_; }
   size_t columns() const override { return columns_.size(); }
   void read(size_t column, size_t begin, size_t end, double* out) const override {
-    const Column& c = columns_[column];
-    as_elements(c.data, c.element, [&](const auto* values) {
-      const auto first = narrow<std::ptrdiff_t>(begin), count = narrow<std::ptrdiff_t>(end - begin);
-      const auto* v = values + first * c.step;
-      if (c.step == 1) {
-        for (std::ptrdiff_t i = 0; i < count; ++i) out[i] = v[i];
-      } else {
-        for (std::ptrdiff_t i = 0; i < count; ++i) out[i] = v[i * c.step];
-      }
-    });
+    columns_[column].read(begin, end, out);
   }
+  const Column& column(size_t c) const { return columns_[c]; }
 
  private:
   size_t rows_;

@@ -1,7 +1,10 @@
 #include "data/thresholds.hpp"
 
 #include <algorithm>
+#include <numeric>
 
+#include "data/few_values.hpp"
+#include "data/threshold_finder.hpp"
 #include "support/limits.hpp"
 
 namespace frugal {
@@ -25,110 +28,171 @@ Thresholds Thresholds::take(std::span<const size_t> chosen) const {
 
 namespace {
 
-// How many columns of this many rows are summarised together.
-size_t summarised_at_once(size_t rows) {
-  return std::max(kSummaryColumns, kSummaryCells / std::max<size_t>(1, rows));
+// Rows of a table in memory by their level, those above the highest with it.
+std::vector<std::vector<Row>> rows_by_level(size_t rows, size_t highest) {
+  std::vector<std::vector<Row>> out(highest + 1);
+  for (size_t level = 0; level <= highest; ++level) out[level].reserve((rows >> level) + (rows >> (level + 4)));
+  for (size_t r = 0; r < rows; ++r) out[level_of_row(r, highest)].push_back(narrow<Row>(r));
+  return out;
+}
+
+// Memory that is reused for the next columns.
+struct Workspace {
+  explicit Workspace(size_t threads) : spare(threads) {}
+  std::vector<double> copy;
+  std::vector<Summary::Spare> spare;
+};
+
+// Columns of a dense table side by side, from `first` on: the sampled values of each, gathered level by level from the
+// highest down until there are enough.
+class SideBySide {
+ public:
+  SideBySide(const Table& table, size_t first, size_t columns, const std::int64_t* units, size_t most_cells,
+             Workspace& workspace)
+      : table_(table), first_(first), units_(units), workspace_(workspace), columns_(columns) {
+    for (Gathered& column : columns_) column.found.summary = Summary(most_cells);
+  }
+
+  // Adds these rows to the columns that do not have enough yet, and says whether there are any. `last`: none are left.
+  bool add(std::span<const Row> rows, size_t enough, bool last, Context& context);
+  void add_all(Context& context);
+  void check_few(size_t max_bins, Context& context);
+  void append_to(Thresholds& out, size_t max_bins) const {
+    for (const Gathered& column : columns_) out.add(column.found.cuts(max_bins), false);
+  }
+
+ private:
+  struct Gathered {
+    ColumnSummary found{Summary(2), std::nullopt};
+    size_t listed = 0;
+    bool all_rows = false;
+  };
+  void summarise(std::span<const size_t> open, size_t rows, const std::int64_t* units, Context& context);
+  double* room_for(size_t values) {
+    if (workspace_.copy.size() < values) workspace_.copy.resize(values);
+    return workspace_.copy.data();
+  }
+  std::span<const double> read(size_t c, size_t begin, size_t end, double* out) const {
+    table_.read(first_ + c, begin, end, out);
+    return {out, end - begin};
+  }
+
+  const Table& table_;
+  size_t first_;
+  const std::int64_t* units_;
+  Workspace& workspace_;
+  std::vector<Gathered> columns_;
+};
+
+// Values are copied out before they are sorted: several columns at a time, because a row-major table is read by cache
+// lines.
+bool SideBySide::add(std::span<const Row> rows, size_t enough, bool last, Context& context) {
+  std::vector<size_t> open;
+  for (size_t c = 0; c < columns_.size(); ++c) {
+    if (columns_[c].listed >= enough) continue;
+    columns_[c].all_rows = last;
+    open.push_back(c);
+  }
+  if (open.empty()) return false;
+  double* copy = room_for(open.size() * rows.size());
+  context.over_blocks(rows.size(), 256, real(open.size()), [&](size_t from, size_t to, size_t) {
+    for (size_t i = 0; i < open.size(); ++i)
+      table_.column(first_ + open[i]).gather(rows.subspan(from, to - from), copy + i * rows.size() + from);
+  });
+  std::vector<std::int64_t> units;
+  for (size_t i = 0; units_ && i < rows.size(); ++i) units.push_back(units_[rows[i]]);
+  summarise(open, rows.size(), units_ ? units.data() : nullptr, context);
+  return true;
+}
+
+void SideBySide::add_all(Context& context) {
+  const size_t n = table_.rows();
+  double* copy = room_for(columns_.size() * n);
+  context.over_blocks(n, 512, real(columns_.size()), [&](size_t from, size_t to, size_t) {
+    for (size_t c = 0; c < columns_.size(); ++c) read(c, from, to, copy + c * n + from);
+  });
+  std::vector<size_t> all(columns_.size());
+  std::iota(all.begin(), all.end(), size_t{0});
+  summarise(all, n, units_, context);
+}
+
+void SideBySide::summarise(std::span<const size_t> open, size_t rows, const std::int64_t* units, Context& context) {
+  context.parallel_for(open.size(), 10.0 * real(rows * open.size()), [&](size_t i, size_t thread) {
+    Gathered& column = columns_[open[i]];
+    const std::span<const double> values(workspace_.copy.data() + i * rows, rows);
+    column.found.summary.add(values, units, workspace_.spare[thread]);
+    for (size_t r = 0; r < rows; ++r) {
+      const bool listed = values[r] < 0 || values[r] > 0;
+      column.listed += listed && (!units || units[r] > 0);
+    }
+  });
+}
+
+// Where the sample shows few values, all rows are looked at for more. As a rule there are none, which is seen in a pass
+// over the rows of all columns.
+void SideBySide::check_few(size_t max_bins, Context& context) {
+  std::vector<size_t> columns;
+  for (size_t c = 0; c < columns_.size(); ++c) {
+    auto few = columns_[c].found.summary.distinct(max_bins);
+    if (columns_[c].all_rows || !few) continue;
+    columns_[c].found.few = FewValues(std::move(*few));
+    columns.push_back(c);
+  }
+  if (columns.empty()) return;
+  constexpr size_t kBlock = 4096, kRows = 512;
+  const size_t n = table_.rows();
+  std::vector<std::uint8_t> may_have_more((n + kBlock - 1) / kBlock * columns.size());
+  context.over_blocks(n, kBlock, 3.0 * real(columns.size()), [&](size_t begin, size_t end, size_t block) {
+    double values[kRows];
+    for (size_t at = begin; at < end; at += kRows)
+      for (size_t i = 0; i < columns.size(); ++i)
+        may_have_more[block * columns.size() + i] |=
+            columns_[columns[i]].found.few->any_new(read(columns[i], at, std::min(end, at + kRows), values));
+  });
+  context.parallel_for(columns.size(), real(n * columns.size()), [&](size_t i, size_t) {
+    double values[kRows];
+    FewValues& few = *columns_[columns[i]].found.few;
+    for (size_t at = 0; at < n && !few.too_many(); at += kRows)
+      if (may_have_more[at / kBlock * columns.size() + i])
+        few.add(read(columns[i], at, std::min(n, at + kRows), values), units_ ? units_ + at : nullptr);
+  });
 }
 
 }  // namespace
 
-// Values are copied out before they are sorted: several columns at a time, because a row-major table is read by cache
-// lines, but only some columns and some rows, because the copy must be small compared with the table.
-void ThresholdFinder::add(const Table& table, const std::int64_t* units, Context& context) {
-  const size_t height = std::min(table.rows(), kSummaryRows), width = std::min(columns(), summarised_at_once(height));
-  std::vector<double> copy(height * width);
-  std::vector<Summary::Spare> spare(context.threads());
-  for (size_t begin = 0; begin < table.rows(); begin += height) {
-    const size_t n = std::min(height, table.rows() - begin);
-    for (size_t at = 0; at < columns(); at += width) {
-      const size_t count = std::min(width, columns() - at);
-      context.over_blocks(n, 512, real(count), [&](size_t from, size_t to, size_t) {
-        for (size_t c = 0; c < count; ++c)
-          table.read(first_ + at + c, begin + from, begin + to, copy.data() + c * n + from);
-      });
-      context.parallel_for(count, 20.0 * real(n * count), [&](size_t c, size_t thread) {
-        summaries_[at + c].add({copy.data() + c * n, n}, units ? units + begin : nullptr, spare[thread]);
-      });
-    }
-  }
-}
-
-void ThresholdFinder::add(const SparseTable& table, const std::int64_t* units, Context& context) {
-  std::int64_t total = 0;
-  for (size_t r = 0; r < table.rows(); ++r) total += units ? units[r] : 1;
-  struct Stored {
-    Summary::Spare spare;
-    std::vector<double> values;
-    std::vector<std::int64_t> units;
-  };
-  std::vector<Stored> stored(context.threads());
-  constexpr size_t kBlock = 64;
-  const size_t values = table.begin_of(first_ + columns()) - table.begin_of(first_);
-  const double work = 20.0 * real(values + columns());
-  context.parallel_for((columns() + kBlock - 1) / kBlock, work, [&](size_t block, size_t thread) {
-    Stored& s = stored[thread];
-    for (size_t c = block * kBlock; c < std::min(columns(), (block + 1) * kBlock); ++c) {
-      s.values.clear();
-      s.units.clear();
-      std::int64_t rest = total;  // the weight of rows that are zero
-      table.each(first_ + c, [&](Row row, double value) {
-        s.values.push_back(value);
-        if (units) s.units.push_back(units[row]);
-        rest -= units ? units[row] : 1;
-      });
-      summaries_[c].add(s.values, units ? s.units.data() : nullptr, s.spare);
-      summaries_[c].add(0.0, rest);
-    }
-  });
-}
-
-// Some columns at a time: the summaries of all of them may be larger than the table.
-void ThresholdFinder::add_parts(Together& together) {
-  if (together.alone()) return;
-  constexpr size_t kAtOnce = 64;
-  for (size_t first = 0; first < columns(); first += kAtOnce) {
-    const size_t last = std::min(columns(), first + kAtOnce);
-    std::vector<std::int64_t> own;  // for each column the length of its summary, and the summary
-    for (size_t c = first; c < last; ++c) {
-      const auto packed = summaries_[c].packed();
-      own.push_back(narrow<std::int64_t>(packed.size()));
-      own.insert(own.end(), packed.begin(), packed.end());
-    }
-    const auto all = gathered(together, own, "summaries of columns");
-    for (size_t part = 0; part < all.size(); ++part) {
-      if (part == together.part()) continue;
-      std::span<const std::int64_t> rest = all[part];
-      for (size_t c = first; c < last; ++c) {
-        const size_t size = index(rest[0]);
-        summaries_[c].add_packed(rest.subspan(1, size));
-        rest = rest.subspan(1 + size);
-      }
-    }
-  }
-}
-
-void ThresholdFinder::append_to(Thresholds& out, size_t max_bins, Context& context) const {
-  std::vector<std::vector<double>> cuts(columns());
-  context.over_blocks(columns(), 16, 1000.0, [&](size_t begin, size_t end, size_t) {
-    for (size_t c = begin; c < end; ++c) cuts[c] = summaries_[c].cuts(max_bins);
-  });
-  for (const auto& column : cuts) out.add(column, false);
-}
-
-template <class AnyTable>
-Thresholds thresholds_of(const AnyTable& table, const std::int64_t* units, size_t max_bins, size_t most_cells,
-                         Context& context) {
-  const size_t width = summarised_at_once(table.rows());
+Thresholds thresholds_of(const Table& table, const std::int64_t* units, size_t max_bins, size_t most_cells,
+                         SampleRule rule, Context& context) {
+  const size_t highest = rule.level(table.rows());
+  const size_t width =
+      std::max(std::max(kSummaryColumns, context.threads()), kSummaryCells / std::max<size_t>(1, table.rows()));
+  const auto rows = highest > 0 ? rows_by_level(table.rows(), highest) : std::vector<std::vector<Row>>();
+  Workspace workspace(context.threads());
   Thresholds out;
   for (size_t first = 0; first < table.columns(); first += width) {
-    ThresholdFinder some(std::min(width, table.columns() - first), most_cells, first);
-    some.add(table, units, context);
-    some.append_to(out, max_bins, context);
+    SideBySide some(table, first, std::min(width, table.columns() - first), units, most_cells, workspace);
+    if (highest == 0) {
+      some.add_all(context);
+    } else {
+      size_t level = highest + 1;
+      while (level > 0 && some.add(rows[level - 1], rule.enough(), level == 1, context)) --level;
+      some.check_few(max_bins, context);
+    }
+    some.append_to(out, max_bins);
   }
   return out;
 }
 
-template Thresholds thresholds_of(const Table&, const std::int64_t*, size_t, size_t, Context&);
-template Thresholds thresholds_of(const SparseTable&, const std::int64_t*, size_t, size_t, Context&);
+Thresholds thresholds_of(const SparseTable& table, const std::int64_t* units, size_t max_bins, size_t most_cells,
+                         SampleRule rule, Context& context) {
+  const size_t width = std::max(kSummaryColumns, kSummaryCells / std::max<size_t>(1, table.rows()));
+  const RowLevels levels(table.rows(), [](size_t r) { return r; }, units, rule.level(table.rows()));
+  Thresholds out;
+  for (size_t first = 0; first < table.columns(); first += width) {
+    ThresholdFinder some(std::min(width, table.columns() - first), most_cells, rule, table.rows(), first);
+    some.add(table, levels, units, context);
+    some.append_to(out, max_bins, context);
+  }
+  return out;
+}
 
 }  // namespace frugal

@@ -1,11 +1,10 @@
-// Thresholds between the bins of every column, found in one pass over the table, which may come whole or in batches of
-// rows.
+// Thresholds between the bins of every column.
 #pragma once
 
 #include <vector>
 
+#include "data/row_levels.hpp"
 #include "data/sparse.hpp"
-#include "data/summary.hpp"
 #include "data/table.hpp"
 #include "support/threads.hpp"
 #include "support/types.hpp"
@@ -33,32 +32,11 @@ struct Thresholds {
   Thresholds take(std::span<const size_t> chosen) const;
 };
 
-// Finds thresholds from batches of rows of any size and in any order: for all columns of a table, or for some columns
-// from `first` on.
-class ThresholdFinder {
- public:
-  ThresholdFinder(size_t columns, size_t most_cells, size_t first = 0)
-      : first_(first), summaries_(columns, Summary(most_cells)) {}
-
-  // `units`: the weight of each row; nullptr: all are 1.
-  void add(const Table& rows, const std::int64_t* units, Context& context);
-  void add(const SparseTable& rows, const std::int64_t* units, Context& context);
-
-  // Adds what other parts of the table have added.
-  void add_parts(Together& together);
-
-  size_t columns() const { return summaries_.size(); }
-  void append_to(Thresholds& out, size_t max_bins, Context& context) const;
-
- private:
-  size_t first_;
-  std::vector<Summary> summaries_;
-};
-
-// Thresholds of a table in memory: some columns at a time, because the summaries of all columns together are larger
-// than the table.
-template <class AnyTable>
-Thresholds thresholds_of(const AnyTable& table, const std::int64_t* units, size_t max_bins, size_t most_cells,
-                         Context& context);
+// Thresholds of a table in memory: some columns at a time, because the values of all columns together would be a copy
+// of the table. `units`: the weight of each row; nullptr: all are 1. `most_cells`: of a column's summary.
+Thresholds thresholds_of(const Table& table, const std::int64_t* units, size_t max_bins, size_t most_cells,
+                         SampleRule rule, Context& context);
+Thresholds thresholds_of(const SparseTable& table, const std::int64_t* units, size_t max_bins, size_t most_cells,
+                         SampleRule rule, Context& context);
 
 }  // namespace frugal

@@ -2,10 +2,11 @@
 // library templates are used, or the linker could replace one copy's code by another's.
 #include "support/kernels.hpp"
 
-#ifdef __AVX512BW__
+#ifdef __AVX2__
 #include <immintrin.h>
 #endif
 
+#include "support/bin_kernels.hpp"
 #include "support/convert.hpp"
 #include "support/packed_cell.hpp"
 #include "support/portable_math.hpp"
@@ -376,6 +377,9 @@ const Kernels table{FRUGAL_TEXT(FRUGAL_ISA),
                     logistic,
                     log_sum_exp,
                     softmax_derivatives,
-                    exponentials};
+                    exponentials,
+                    bins_of_floats,
+                    bins_of_doubles,
+                    interleave};
 
 }  // namespace frugal::FRUGAL_ISA

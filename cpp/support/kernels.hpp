@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "support/bin_search.hpp"
 #include "support/limits.hpp"
 #include "support/missing_side.hpp"
 
@@ -63,6 +64,13 @@ struct Kernels {
   void (*softmax_derivatives)(std::size_t n, const double* y, double k, const double* f, const double* log_sum,
                               double* g, double* h);
   void (*exponentials)(std::size_t n, const double* v, double* out);
+
+  // Writes the bin of every value, as bin_of() does, and returns whether one of them is NaN. The tree's nodes are
+  // thresholds rounded down for floats, and to the nearest number for doubles.
+  bool (*bins_of_floats)(std::size_t n, const float* v, const CutTree& tree, std::uint8_t* out);
+  bool (*bins_of_doubles)(std::size_t n, const double* v, const CutTree& tree, std::uint8_t* out);
+  // Writes lanes[lane * step + i] to out[8 * i + lane], for eight lanes.
+  void (*interleave)(std::size_t n, const std::uint8_t* lanes, std::size_t step, std::uint8_t* out);
 };
 
 const Kernels& kernels();

@@ -62,7 +62,7 @@ inline constexpr double kWorthThreads = 50000;
 inline constexpr std::size_t kRadixSortRows = 4096;
 // How many rows and columns are copied out at a time to be summarised; more columns when they are short.
 inline constexpr std::size_t kSummaryRows = std::size_t{1} << 17;
-inline constexpr std::size_t kSummaryColumns = 32;
+inline constexpr std::size_t kSummaryColumns = 16;
 inline constexpr std::size_t kSummaryCells = std::size_t{1} << 18;
 // A column is kept sparse if at most one row in this many differs from its usual bin.
 inline constexpr std::size_t kSparseShare = 16;

@@ -24,16 +24,19 @@ TABLES = ("spam", "adult", "pcmac", "mnist3vs8")
 def digest(model: GBFSClassifier) -> str:
     """SHA-256 of the trees and of what was bought."""
     found = hashlib.sha256(np.asarray(model.selected_features_).tobytes())
-    for array in _arrays(model._model.ensemble):
-        found.update(np.ascontiguousarray(array).tobytes())
+    for array in arrays_of(model._model.ensemble):
+        found.update(array.tobytes())
     return found.hexdigest()
 
 
-def _arrays(record: Any) -> Iterator[Any]:
-    """All arrays of a record and of the records in it."""
+def arrays_of(record: Any) -> Iterator[np.ndarray]:
+    """The arrays of a record and of the records in it."""
     for f in fields(record):
         value = getattr(record, f.name)
-        yield from _arrays(value) if is_dataclass(value) else [value]
+        if is_dataclass(value):
+            yield from arrays_of(value)
+        else:
+            yield np.ascontiguousarray(value)
 
 
 def main() -> None:

@@ -11,6 +11,7 @@ import json
 import os
 import statistics
 import sys
+import time
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -35,10 +36,13 @@ def measure(
     X, y = np.load(folder / "X.npy"), np.load(folder / "y.npy")
     forget_peak()
     loaded = process_bytes("VmRSS")
+    cpu = time.process_time()
     binning, data = timed(partial(module.bin, X, y, setting))
     seconds: list[float] = []
     while len(seconds) < trainings and sum(seconds) < ENOUGH:
         spent, features = timed(partial(module.train, data, setting, penalty))
+        if not seconds:
+            cpu = time.process_time() - cpu
         seconds.append(spent)
     peak = process_bytes("VmHWM")
     training = statistics.median(seconds)
@@ -48,6 +52,7 @@ def measure(
         "seconds": training if module.BINS_APART else None,
         "binning_seconds": binning if module.BINS_APART else None,
         "seconds_with_binning": binning + training,
+        "cpu_seconds": cpu,  # of all threads, for binning and training once
         "peak_bytes": peak,
         "bytes_beside_table": peak - loaded,
     }

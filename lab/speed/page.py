@@ -39,8 +39,8 @@ NOT_THE_SAME = """## Not the same
 
 - **frugalboost** is called below its estimators, LightGBM, XGBoost and CatBoost by their own training functions, and
   scikit-learn by `fit`, which checks its input and copies it to double precision.
-- **Thresholds of bins**: frugalboost and XGBoost look at all rows; LightGBM, CatBoost and scikit-learn at a sample of
-  200,000.
+- **Thresholds of bins**: XGBoost looks at all rows; frugalboost, LightGBM, CatBoost and scikit-learn at a sample
+  of at most 200,000.
 - **XGBoost** bounds a leaf by its sum of hessians, not by its rows. The bound is 5, which is 20 rows where the
   probability is a half and more rows elsewhere: its leaves are larger. `reg_lambda` is 0, as in the others.
 - **CatBoost** grows symmetric trees, its default: all nodes of a level split on the same threshold. They know no least

@@ -48,13 +48,15 @@ def weight_shift(weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), 
     """The grid of all weights of a table: weight = unit / 2^shift."""
 
 class ThresholdFinder:
-    def __init__(self, columns: int, most_cells: int) -> None: ...
+    def __init__(self, columns: int, most_cells: int, sampled_from: int, rows: int) -> None:
+        """rows: of the whole table; 0: not known yet."""
 
     @overload
-    def add(self, X: Table, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, shift: int, threads: int) -> None: ...
+    def add(self, X: Table, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, shift: int, threads: int) -> None:
+        """Add rows, each with its number in the whole table."""
 
     @overload
-    def add(self, X: SparseTable, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, shift: int, threads: int) -> None: ...
+    def add(self, X: SparseTable, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, shift: int, threads: int) -> None: ...
 
     def add_parts(self, part: ThreadPart) -> None:
         """Add what other parts of the table have added."""
@@ -63,11 +65,13 @@ class ThresholdFinder:
         """Thresholds between the bins of every column: (cuts, offsets)."""
 
 @overload
-def thresholds_of(X: Table, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, shift: int, max_bins: int, most_cells: int, threads: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
-    """The same for a table in memory, some columns at a time."""
+def thresholds_of(X: Table, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, shift: int, max_bins: int, most_cells: int, sampled_from: int, threads: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+    """
+    The same for a table in memory, some columns at a time. Tables of more than sampled_from rows are sampled.
+    """
 
 @overload
-def thresholds_of(X: SparseTable, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, shift: int, max_bins: int, most_cells: int, threads: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]: ...
+def thresholds_of(X: SparseTable, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, shift: int, max_bins: int, most_cells: int, sampled_from: int, threads: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]: ...
 
 class LineScale(enum.Enum):
     ranks = 0

@@ -17,6 +17,7 @@ from frugalboost.tables.levels import Levels, Vocabulary
 from frugalboost.tables.sources import Batch, Batches
 
 MOST_CELLS = 2**15  # of a column's summary; with more distinct values, neighbours share a cell
+SAMPLED_FROM = 200_000  # tables with more rows have thresholds from a sample of between half as many and as many rows
 Check = Callable[[Any, int], Table]  # a batch's table and its number, checked against the first one
 
 

@@ -13,7 +13,7 @@ from sklearn.utils.validation import validate_data
 from frugalboost import _core
 from frugalboost._support.threads import threads_for
 from frugalboost.tables import checksum, frames
-from frugalboost.tables.batched import MOST_CELLS, BatchedTable, Stream
+from frugalboost.tables.batched import MOST_CELLS, SAMPLED_FROM, BatchedTable, Stream
 from frugalboost.tables.checking import category_columns, check_X, keeps_levels
 from frugalboost.tables.kinds import Table
 from frugalboost.tables.levels import CodedColumn, Value
@@ -101,7 +101,7 @@ class FirstReading:
             self._only = [self._names[c] for c in sorted(self._categorical)]
         self._finder: _core.ThresholdFinder | None = None
         if self._only is None and reset and not self._categorical:
-            self._finder = _core.ThresholdFinder(estimator.n_features_in_, MOST_CELLS)
+            self._finder = _core.ThresholdFinder(estimator.n_features_in_, MOST_CELLS, SAMPLED_FROM, rows=0)
 
     def run(self) -> Read:
         """Read all batches."""
@@ -113,7 +113,8 @@ class FirstReading:
                 self._finder = None
             if self._finder is not None:
                 table = self._check(batch.X, number)
-                self._finder.add(table.numbers(), None, 0, threads_for(estimator.n_jobs))
+                numbers = np.arange(targets.rows - len(table), targets.rows)
+                self._finder.add(table.numbers(), numbers, None, 0, threads_for(estimator.n_jobs))
                 seen = checksum.combined(seen, checksum.of_rows(table, targets.rows - len(table)))
         for c, found in self._levels.items():
             if len({isinstance(v, str) for v in found}) > 1:

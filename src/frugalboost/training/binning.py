@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from frugalboost import _core
 from frugalboost.tables import Levels, SparseTable, Table
-from frugalboost.tables.batched import MOST_CELLS
-from frugalboost.training.draws import sum_over_parts
+from frugalboost.tables.batched import MOST_CELLS, SAMPLED_FROM
+from frugalboost.training.draws import first_row, sum_over_parts
 
 Floats = NDArray[np.float64]
 
@@ -41,19 +41,21 @@ class Thresholds:
         most_cells: int = MOST_CELLS,
         levels: Mapping[int, Levels] | None = None,
         part: _core.ThreadPart | None = None,
+        sampled_from: int = SAMPLED_FROM,
     ) -> Thresholds:
         """Find thresholds: one bin per value if there are few values, else bins of about equal weight.
 
         ``levels``: given if earlier trees refer to their bins. ``part``: other parts of the table have more rows, and
-        the same vocabulary.
+        the same vocabulary. ``sampled_from``: in a table of more rows, weights of bins are those of a sample.
         """
         masses = {c: np.zeros(len(values)) for c, values in X.vocabulary.items()}
         finder = X.finder(weights is not None)
         if finder is None and not X.in_pieces and part is None:
-            cuts, offsets = _of_whole(X, weights, max_bins, masses, threads, most_cells)
+            cuts, offsets = _of_whole(X, weights, max_bins, masses, threads, (most_cells, sampled_from))
         else:
             if finder is None:
-                finder = _core.ThresholdFinder(X.shape[1] - len(masses), most_cells)
+                rows = int(sum_over_parts(np.array([len(X)]), part)[0])
+                finder = _core.ThresholdFinder(X.shape[1] - len(masses), most_cells, sampled_from, rows)
                 _summarise(X, weights, finder, masses, threads, part)
             if part is not None:
                 finder.add_parts(part)
@@ -89,14 +91,14 @@ class Thresholds:
 
 
 def _of_whole(
-    X: Table, weights: Floats | None, max_bins: int, masses: dict[int, Floats], threads: int, most_cells: int
+    X: Table, weights: Floats | None, max_bins: int, masses: dict[int, Floats], threads: int, limits: tuple[int, int]
 ) -> tuple[Floats, NDArray[np.int64]]:
     """Thresholds of a table in memory, and the weights of the levels of its categorical columns."""
     shift = _shift(weights)
     _weigh_levels(X, weights, shift, masses)
     if X.shape[1] == len(masses):
         return np.zeros(0), np.zeros(1, dtype=np.int64)
-    return _core.thresholds_of(X.numbers(), weights, shift, max_bins, most_cells, threads)
+    return _core.thresholds_of(X.numbers(), weights, shift, max_bins, *limits, threads)
 
 
 def _summarise(
@@ -108,11 +110,11 @@ def _summarise(
     part: _core.ThreadPart | None,
 ) -> None:
     """One pass over the rows: the values of columns, and the weights of the levels of categorical ones."""
-    shift = _shift(weights, part)
+    shift, first = _shift(weights, part), first_row(len(X), part)
     for piece, rows in X.pieces("finding thresholds"):
         own = None if weights is None else weights[rows]
         if X.shape[1] > len(masses):
-            finder.add(piece.numbers(), own, shift, threads)
+            finder.add(piece.numbers(), rows + first, own, shift, threads)
         _weigh_levels(piece, own, shift, masses)
 
 
