@@ -7,9 +7,10 @@ the end, when all processes should be done at the same time.
 
 from xdist.scheduler import LoadGroupScheduling
 
-# From long to short. Groups (xdist_group) of the first two are given out as a whole.
+# Begun first, and given out as a whole: what its tests share takes half a minute to make.
+FIRST = ("tests/lab/test_rivals.py",)
+# From long to short. Groups (xdist_group) of the first are given out as a whole.
 LONG = (
-    "tests/lab/test_rivals.py",
     "tests/docs/test_docs.py",
     "tests/report/test_browser.py",
     "tests/lab/test_paper.py",
@@ -50,7 +51,7 @@ PAGES = ("tests/cli/test_run", "tests/report/", "tests/recipe/")
 
 def place(name):
     """Where a test stands: those of long files first, in the order of the lists."""
-    file, listed = name.split("::")[0], LONG + WHOLE
+    file, listed = name.split("::")[0], FIRST + LONG + WHOLE
     return listed.index(file) if file in listed else len(listed)
 
 
@@ -60,6 +61,7 @@ class ByFile(LoadGroupScheduling):
     def _split_scope(self, nodeid):
         group = super()._split_scope(nodeid)
         quick = self.config.option.markexpr == "not slow"
-        if group != nodeid or (place(nodeid) < len(LONG) and not quick):
+        file = nodeid.split("::")[0]
+        if group != nodeid or (file in LONG and not quick):
             return group
-        return "pages" if quick and nodeid.startswith(PAGES) else nodeid.split("::")[0]
+        return "pages" if quick and nodeid.startswith(PAGES) else file

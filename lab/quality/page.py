@@ -24,7 +24,8 @@ of at least 20 rows (a tenth of the rows where that is less). CatBoost has the b
 best of three leaf sizes, penalised models the best penalty, all on the validation rows. "frugalboost, k features" has
 the better of depths 4 and 6, the best size up to k, leaves of at least 5 rows, and is the mean of 5 such models; on
 colon, whose 10 validation rows can't choose, depth 4, exactly k features and 100 trees. "frugalboost, path of mu" is
-the forward part alone: the best of 40 mu, depth 4, one model, nothing sold or refitted.
+the forward part alone: the best of 40 mu, depth 4, one model, nothing sold or refitted. "frugalboost, as it is" is the
+plain call `n_features_to_select=k`: exactly k features, all else by default, and validation rows are not looked at.
 
 Test errors of these very splits were looked at while settings were settled: frugalboost's rule of selling (on uspst,
 madelon, spam, pcmac), leaf size, depths and averaging; the forest's leaf sizes, the grid of the L1 model and

@@ -13,7 +13,6 @@ from sklearn.datasets import load_breast_cancer
 
 import frugalboost
 from frugalboost.cli import main
-from frugalboost.recipe.task import task_of
 
 
 def rows_of(path):

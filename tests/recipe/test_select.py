@@ -384,7 +384,6 @@ def test_it_is_silent_unless_asked(frame, capsys):
     shown = capsys.readouterr().out
     assert "table: 240 rows, 10 features." in shown
     assert "'y' has 2 different texts: classification." in shown
-    assert "up to 20 trees, fit 10/10" in shown
     whole = frame.assign(y=frame["rooms"])
     frugalboost.select(whole, "y", k=1, verbose=1, sample=100, **QUICK)
     shown = capsys.readouterr().out

@@ -70,7 +70,7 @@ class GBFSClassifier(ClassifierMixin, GBFSBase):  # type: ignore[misc]
         learning_rate: float = 0.1,
         max_iter: int = 500,
         max_depth: int | None = 4,
-        multi_strategy: str = "multi_output_tree",
+        multi_strategy: str = "auto",
         base: str = "auto",
         line_scale: str = "values",
         min_samples_leaf: float = 20,

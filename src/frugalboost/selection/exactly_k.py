@@ -66,6 +66,8 @@ def eliminate(
     """
     if not has_values(task.loss):
         raise ValueError("n_features_to_select needs the loss of every row: give your loss a method 'value'.")
+    if task.params.multi_strategy == "auto":  # of k features those are best that one tree for all classes buys
+        task = replace(task, params=replace(task.params, multi_strategy="multi_output_tree"))
     plan = Plan(task, numbers, observer, threads)
     out: dict[int, FitResult] = {}
     for buyer, own in plan.shares().items():

@@ -171,14 +171,15 @@ PARAMETERS = (
     Parameter(
         "multi_strategy",
         "str",
-        '"multi_output_tree"',
-        '{"one_output_per_tree", "multi_output_tree"}',
-        [StrOptions({"one_output_per_tree", "multi_output_tree"})],
+        '"auto"',
+        '{"auto", "one_output_per_tree", "multi_output_tree"}',
+        [StrOptions({"auto", "one_output_per_tree", "multi_output_tree"})],
         """With more than two classes: a tree for each class in every iteration, or one tree for all of them, whose
         leaves have a value for each class. One tree is faster, and a feature is bought for all classes at once (see
-        docs/algorithm.md). Lines belong to one class each: with ``base="lines"`` or "both", so do trees.""",
+        docs/algorithm.md), but as many iterations fit less. "auto": one tree with ``n_features_to_select``, otherwise a
+        tree for each class. Lines belong to one class each: with ``base="lines"`` or "both", so do trees.""",
         kept="str",
-        to_core=_member(_core.MultiStrategy),
+        to_core=_member(_core.MultiStrategy, auto="one_output_per_tree"),
         only="classifier",
     ),
     Parameter(
