@@ -10,7 +10,7 @@
 namespace frugal {
 
 inline constexpr int kScoreBits = 10;
-inline constexpr int kMostScore = 32767;  // scores beyond 32 standard deviations are cut
+inline constexpr int kMostScore = 32767;        // scores beyond 32 standard deviations are cut
 inline constexpr double kMostDeviations = 2.5;  // where scores are values, those farther out count as this far
 
 inline double score_value(std::int16_t score) {
