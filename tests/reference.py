@@ -19,7 +19,7 @@ from fractions import Fraction
 from math import frexp, inf, isinf, ldexp
 
 import numpy as np
-from reference_direction import combined, number_of, probe, row_keys, signs_of
+from reference_direction import combined, direction, number_of, row_keys
 from reference_lines import Scale, full_line, line_gain
 from reference_numbers import GRADIENT_BITS, LEAF_BITS, WEIGHT_BITS, exp, integers, log, weighted_quantile
 from reference_prices import fixed_prices
@@ -681,7 +681,7 @@ def searched(gs, gradients, iteration, data, keys, options):
     """The gradients of each tree: those of its output, or the sum of all with signs for the one tree of all."""
     if keys is None:
         return gradients
-    signs = signs_of(probe(gradients, keys, data.units, number_of(options.seed, iteration)))
+    signs = direction(gradients, keys, data.units, number_of(options.seed, iteration))
     return [combined(gs, signs)]
 
 

@@ -7,6 +7,7 @@ from reference_numbers import GRADIENT_BITS, integers
 
 STEP, WORD = 0x9E3779B97F4A7C15, 2**64 - 1
 SUM_BITS = 40
+MOST_PROBES = 16
 
 
 def mixed(v):
@@ -35,6 +36,16 @@ def probe(gradients, keys, units, number):
 
 def signs_of(sums):
     return [(s > 0) - (s < 0) for s in sums]
+
+
+def direction(gradients, keys, units, number):
+    """A sign for each output. Signs that are all alike would leave nothing: then others are drawn."""
+    for _ in range(MOST_PROBES):
+        signs = signs_of(probe(gradients, keys, units, number))
+        if {1, -1} <= set(signs):
+            break
+        number = mixed(number + STEP)
+    return signs
 
 
 def combined(gs, signs):

@@ -7,6 +7,11 @@
 #include "support/mixing.hpp"
 
 namespace frugal {
+namespace {
+
+constexpr int kMostProbes = 16;  // until classes have opposite signs
+
+}  // namespace
 
 double Grower::weight_of(const NodeSums& node) const {
   return scaled(real(node.weight), -engine_.table().weight_shift);
@@ -207,12 +212,23 @@ void Grower::take_lines(std::span<const Node> level, std::vector<Offer>& chosen,
 }
 
 // The sign of each output in a sum of all gradients: that of its gradients along random signs of the rows, which
-// follow from the rows' bins. So renamed classes get the same signs. Empty: every output has a tree of its own.
+// follow from the rows' bins. So renamed classes get the same signs. The gradients of a row add up to 0: signs that are
+// all alike, as even classes may have at the start, would leave nothing, and others are drawn. Empty: every output has
+// a tree of its own.
 std::vector<std::int8_t> Grower::direction(std::uint64_t number) {
   std::vector<std::int8_t> signs;
   if (trees_of(params_, engine_.outputs()) == engine_.outputs()) return signs;
-  for (std::int64_t sum : engine_.probe(mixed(mixed(params_.seed + kMixStep) + number * kMixStep)))
-    signs.push_back(narrow<std::int8_t>((sum > 0) - (sum < 0)));
+  std::uint64_t drawn = mixed(mixed(params_.seed + kMixStep) + number * kMixStep);
+  for (int probes = 0; probes < kMostProbes; ++probes, drawn = mixed(drawn + kMixStep)) {
+    bool up = false, down = false;
+    signs.clear();
+    for (std::int64_t sum : engine_.probe(drawn)) {
+      signs.push_back(narrow<std::int8_t>((sum > 0) - (sum < 0)));
+      up |= sum > 0;
+      down |= sum < 0;
+    }
+    if (up && down) break;
+  }
   return signs;
 }
 

@@ -165,3 +165,15 @@ def test_files_of_versions_that_knew_one_way_only(tmp_path):
     del description["params"]["multi_strategy"]
     model_file.write(path, description, arrays)
     assert load(path).multi_strategy == EACH
+
+
+@pytest.mark.parametrize("rows", [np.r_[0:10, 50:60, 100:110], np.arange(150)], ids=["30", "150"])
+def test_even_classes_are_split_whatever_the_seed(rows):
+    """Random signs of rows may cancel in every class; then others are drawn."""
+    from sklearn.datasets import load_iris
+
+    X, y = (part[rows] for part in load_iris(return_X_y=True))
+    for seed in range(160):
+        model = GBFSClassifier(0.0, multi_strategy=ONE, max_iter=1, min_samples_leaf=2, random_state=seed).fit(X, y)
+        assert len(model.selected_features_)
+        assert model.mu_max_ > 0

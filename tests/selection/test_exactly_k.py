@@ -351,8 +351,9 @@ def test_held_out_losses_choose_one_setting_for_all_folds():
 
 
 def test_numbers_to_try_go_up_to_the_one_allowed():
-    assert exactly_k.sizes_up_to(1) == [1]
-    assert exactly_k.sizes_up_to(20) == [1, 2, 3, 4, 6, 8, 11, 16, 20]
+    assert exactly_k.sizes_up_to([1]) == [1]
+    assert exactly_k.sizes_up_to([20]) == [1, 2, 3, 4, 6, 8, 11, 16, 20]
+    assert exactly_k.sizes_up_to([0, 5, 7]) == [1, 2, 3, 4, 5, 6, 7]
 
 
 # ------------------------------------------------------------------------------------------ refit at a mu
@@ -378,3 +379,53 @@ def test_a_refit_keeps_its_base(base):
     model = GBFSRegressor(mu=0.02, base=base, refit=True, **QUICK).fit(X, score)
     assert model.base_ in ({"lines"} if base == "lines" else {"lines", "both"})
     assert len(model.lines_)
+
+
+# ---------------------------------------------------------------------------------- tables with nothing to buy
+
+
+def nothing_for_lines(kind):
+    """More columns than rows, in which lines can buy nothing, and settings."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 80))
+    if kind == "categories":
+        return rng.integers(3, size=(60, 80)), {"categorical_features": list(range(80))}
+    if kind == "constants":
+        return np.ones((60, 80)), {}
+    if kind == "budget":
+        return X, {"costs": Prices(np.full(80, 2.0)), "budget": 1.0}
+    return X, {"costs": Prices(np.full(80, np.inf))}
+
+
+@pytest.mark.parametrize("base", ["auto", "lines"])
+@pytest.mark.parametrize("kind", ["categories", "constants", "budget", "not for sale"])
+@pytest.mark.filterwarnings("ignore")
+def test_lines_that_can_buy_nothing(kind, base):
+    X, more = nothing_for_lines(kind)
+    y = np.random.default_rng(1).normal(size=60)
+    model = GBFSRegressor(n_features_to_select=2, base=base, **more, **QUICK).fit(X, y)
+    assert len(model.selected_features_) == (2 if kind == "categories" and base == "auto" else 0)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("n", [40, 300])
+def test_fewer_with_several_numbers(n):
+    """None among them too; and what one number gets does not depend on the others."""
+    X, score = wide(n=n, d=60, informative=5, noise=0.2)
+    how = {"estimator": GBFSRegressor(fewer=True, max_iter=20, min_samples_leaf=5)}
+    path = gbfs_path(X, score, n_features_to_select=[0, 5, 7], **how)
+    alone = gbfs_path(X, score, n_features_to_select=[5], **how)
+    found = [len(m.selected_features_) for m in path.estimators]
+    assert found[0] == 0
+    assert found[1] <= 5
+    assert found[2] <= 7
+    assert found[1] == len(alone.estimators[0].selected_features_)
+
+
+def test_mu_max_is_in_the_unit_of_mu():
+    X, score = wide()
+    how = {"base": "lines", **QUICK}
+    for unit in ("share", "absolute"):
+        asked = GBFSRegressor(n_features_to_select=2, mu_unit=unit, **how).fit(X, 100 * score)
+        plain = GBFSRegressor(0.001, mu_unit=unit, **how).fit(X, 100 * score)
+        assert asked.mu_max_ == pytest.approx(plain.mu_max_, rel=1e-6)

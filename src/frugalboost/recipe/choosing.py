@@ -138,7 +138,9 @@ def template_of(n_rows: int, task: Task, settings: Settings, costs: Cost | None)
         "min_samples_leaf": leaf,
         "random_state": settings.seed,
     }
-    return GBFSClassifier(**shared) if task.is_classification else GBFSRegressor(**shared)
+    if task.is_classification:  # the same kind of trees on the path and for k features: numbers of trees carry over
+        return GBFSClassifier(**shared, multi_strategy="one_output_per_tree")
+    return GBFSRegressor(**shared)
 
 
 def trees_tried(most: int) -> list[int]:

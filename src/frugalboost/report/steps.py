@@ -181,5 +181,7 @@ def settings_for_columns(model: GBFSBase, columns: Columns) -> GBFSBase:
     categorical = [i for i, c in enumerate(columns.tolist()) if c in model.categories_]
     settings: dict[str, Any] = {"mu": 0.0, "costs": None, "budget": None, "n_features_to_select": None, "verbose": 0}
     settings["categorical_features"] = categorical or "from_dtype"
+    if model.n_features_to_select is not None and model.get_params().get("multi_strategy") == "auto":
+        settings["multi_strategy"] = "multi_output_tree"  # as the model has been fitted
     changed: GBFSBase = clone(model).set_params(**settings)
     return changed

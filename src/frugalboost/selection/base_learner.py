@@ -172,8 +172,12 @@ class BaseComparison:
         kinds: Sequence[Fitted] = (Fitted.TREES, Fitted.BOTH),
     ) -> FoldModels:
         """Models on some columns, in one fold."""
-        inner = self._inner(train, held, threads, columns)
         observer = call_both(self._observer, check)
+        if not len(columns):
+            nothing = worth_something(self._inner(train, held, threads, None), 0)
+            constant = boost(with_depth(nothing, 1), None, observer, threads)
+            return FoldModels(nothing, dict.fromkeys(kinds, constant), [], float(constant.curve.validation_loss[0]))
+        inner = self._inner(train, held, threads, columns)
         models = {
             kind: boost(replace(inner, params=replace(inner.params, base=kind.value)), None, observer, threads)
             for kind in kinds
@@ -224,7 +228,7 @@ class BaseComparison:
         out = {}
         for i, number in enumerate(numbers):
             last, losses = self._decided([fold[i].lines for fold in tried])
-            found = {Buyer(by_lines=True, last=last): losses}
+            found = {Buyer(by_lines=True, last=last): losses} if lines_buy(tried, i) or not depths else {}
             for depth in tried[-1][i].trees:
                 found[Buyer(by_lines=False, depth=depth)] = HeldOut([fold[i].trees[depth] for fold in tried]).losses
             best = self._first_unless_beaten(found, list(found), BUYER_MARGIN)
@@ -236,7 +240,10 @@ class BaseComparison:
         """Purchases in all folds; trees that are behind lines everywhere after the first round drop out."""
         work = partial(self._purchases, numbers, (Fitted.TREES, Fitted.BOTH) if depths else ())
         tried = self._in_folds(partial(work, depths), self._folds[:FOLDS])
-        behind = [self._decided([fold[i].lines for fold in tried])[1].mean() for i in range(len(numbers))]
+        behind = [
+            self._decided([fold[i].lines for fold in tried])[1].mean() if lines_buy(tried, i) else np.inf
+            for i in range(len(numbers))
+        ]
         left = [
             depth
             for depth in depths
@@ -281,11 +288,12 @@ class FoldModels:
     inner: FitTask
     models: dict[Fitted, Model]
     ridges: list[Ridge]
+    constant: float | None = None  # its held-out loss, where there are no columns and all models are constants
 
     @property
     def constant_loss(self) -> float:
         """Held-out loss of a constant."""
-        return self.ridges[0].constant_loss
+        return self.ridges[0].constant_loss if self.constant is None else self.constant
 
     @property
     def curves(self) -> dict[Fitted, Floats]:
@@ -293,10 +301,14 @@ class FoldModels:
         found = {kind: model.curve.validation_loss for kind, model in self.models.items()}
         if self.ridges:
             found[Fitted.LINES] = np.array([r.validation_loss for r in self.ridges])
+        if self.constant is not None:
+            found[Fitted.LINES] = np.full(len(L2S), self.constant)
         return found
 
     def mean_loss(self, task: FitTask, kind: Fitted, iteration: int, penalty: int) -> float:
         """Held-out loss of the mean of trees and lines."""
+        if self.constant is not None:
+            return self.constant
         held, bins, model = self.inner.validation, self.inner.validation_bins, self.models[kind]
         assert held is not None
         assert bins is not None
@@ -312,6 +324,11 @@ class FoldPurchases:
 
     lines: FoldModels  # on what lines buy
     trees: dict[int, Floats]  # by depth: held-out losses of trees that buy for themselves
+
+
+def lines_buy(tried: Sequence[Sequence[FoldPurchases]], place: int) -> bool:
+    """Whether lines can buy anything: there may be categories alone, or a price that is too high."""
+    return any(fold[place].lines.constant is None for fold in tried)
 
 
 def at_most(task: FitTask, number: int) -> FitTask:

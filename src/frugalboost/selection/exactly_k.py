@@ -75,9 +75,9 @@ def eliminate(
     return {k: out[plan.number_for(k)] for k in numbers} if plan.judged else out
 
 
-def sizes_up_to(number: int) -> list[int]:
-    """Numbers of features to try, where fewer than this number are allowed."""
-    return sorted({size for size in SIZES if size < number} | {number})
+def sizes_up_to(numbers: Sequence[int]) -> list[int]:
+    """Numbers of features to try, where fewer than each of these numbers are allowed."""
+    return sorted({size for size in SIZES if size < max(numbers)} | {number for number in numbers if number > 0})
 
 
 class Plan:
@@ -106,7 +106,7 @@ class Plan:
     def _compare(self, trees: bool) -> None:
         """Let folds decide what buys, and with ``fewer`` how many."""
         most = max(self.numbers)
-        sizes = sizes_up_to(most) if self.fewer else [k for k in self.numbers if k > 0]
+        sizes = sizes_up_to(self.numbers) if self.fewer else [k for k in self.numbers if k > 0]
         if most == 0 or not sizes:
             return
         found = self.comparison.buyers(sizes, trees)
@@ -176,6 +176,8 @@ class ByLines:
     def _result(self, number: int) -> FitResult:
         plan, task = self._plan, self._plan.task
         bought, kept = plan.lines.model(number), plan.lines.columns(number)
+        if task.params.mu_unit == "absolute":
+            bought = replace(bought, mu_max=bought.mu_max * bought.impurity)
         limited, last = at_most(task, number), plan.last_fit(number, kept)
         model = fit_on(limited, kept, bought, plan.observer, plan.threads, last)
         little = len(kept) > 0 and plan.comparison.no_better_than_constant(number)
@@ -205,12 +207,12 @@ class ByTrees:
         """A model for each number of features, or where fewer are allowed for those that are best."""
         plan = self._plan
         decide = plan.fewer and not plan.judged and max(numbers, default=0) > 0
-        sizes = sizes_up_to(max(numbers)) if decide else numbers
+        sizes = {*sizes_up_to(numbers), *numbers} if decide else set(numbers)
         left = {}
-        for k in sorted(set(sizes), reverse=True):
+        for k in sorted(sizes, reverse=True):
             order = self._elimination.down_to(k, at_most(self._task, k))
             left[k] = Left(order, self._elimination.steps())
-            if decide:
+            if decide and k > 0:
                 plan.judged[k] = self._importance.loss(np.sort(order.order))
         wanted = {plan.number_for(k) for k in numbers} if decide else numbers
         return {k: self._result(k, left[k]) for k in wanted}

@@ -16,7 +16,6 @@ from frugalboost.selection.importance import narrowed
 from frugalboost.selection.purchase_order import PurchaseOrder
 from frugalboost.selection.ridge import ridge_model
 from frugalboost.training.boosting import Observer, boost, with_prediction_costs
-from frugalboost.training.fit import with_scores
 from frugalboost.training.model import Curve, Model, Purchases
 from frugalboost.training.task import FitTask
 
@@ -47,7 +46,6 @@ def forward(task: FitTask, observer: Observer | None, threads: int) -> FitResult
         return FitResult(model)
     last = TREES
     if task.params.base in ("lines", "both") or (refit == "auto" and has_values(task.loss)):
-        task = with_scores(task, threads)
         last = BaseComparison(task, observer, threads).suited(model.features)
     again = fit_on(task, model.features, model, observer, threads, last)
     keep = "refit"

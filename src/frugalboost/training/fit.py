@@ -50,7 +50,9 @@ def prepare(task: FitTask, threads: int, warm: WarmStart | None = None) -> FitTa
         levels=thresholds.levels,
         same_bins=same_bins,
     )
-    return with_scores(task, threads) if task.params.base in ("lines", "both") else task
+    # Scores belong to the bins, which fits in several threads may share: so they are made here.
+    lines = task.params.base in ("lines", "both") or (task.params.refit == "auto" and task.params.base == "auto")
+    return with_scores(task, threads) if lines else task
 
 
 def with_scores(task: FitTask, threads: int) -> FitTask:
