@@ -4,6 +4,7 @@ import json
 import threading
 import time
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -142,6 +143,16 @@ def test_progress(capsys):
     assert "fit 3/3" in capsys.readouterr().out
     gbfs_path(X, Y, n_features_to_select=[2], max_iter=5, verbose=1)
     assert "selling back: 2 features left" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("pieces", [0, 1, 2, 7])
+def test_any_number_of_pieces_for_any_number_of_threads(pieces, threads):
+    def piece(number, check, own):
+        assert 1 <= own <= threads
+        return number
+
+    assert run_parallel([partial(piece, i) for i in range(pieces)], threads) == list(range(pieces))
 
 
 def test_one_failure_ends_the_others():

@@ -45,7 +45,7 @@ def run_parallel(work: Sequence[Work[T]], threads: int, verbose: bool = False, s
     [1, 2]
     """
     line = progress_counter(len(work), stage) if verbose else None
-    if threads == 1 or len(work) == 1:
+    if threads == 1 or len(work) <= 1:
         results = []
         for function in work:
             results.append(function(None, threads))
