@@ -109,6 +109,36 @@ template <bool Listed>
 constexpr AddSome kAddSome[kSome] = {add_some<1, Listed>, add_some<2, Listed>, add_some<3, Listed>,
                                      add_some<4, Listed>};
 
+// Rows that follow one another often have the same bins. Added to one cell, each would wait until the row before it is
+// stored, so they take turns between this many joint histograms.
+constexpr size_t kTurns = 4;
+
+template <bool Weighted, bool Listed>
+inline void add_joint(const NodeRows& n, size_t i, const std::uint8_t* folded, std::int64_t* joint) {
+  std::int64_t* cell = joint + (Weighted ? 2 : 1) * size_t{folded[Listed ? n.rows[i] : n.first + i]};
+  if constexpr (Weighted) {
+    cell[0] += n.units[i] * n.q[i];
+    cell[1] += n.units[i];
+  } else {
+    cell[0] += packed_row(n.q[i]);
+  }
+}
+
+template <bool Weighted, bool Listed>
+void add_in_turns(const NodeRows& n, const std::uint8_t* folded, std::int64_t* joint) {
+  constexpr size_t kCells = 256 * (Weighted ? 2 : 1);
+  alignas(64) std::int64_t others[(kTurns - 1) * kCells] = {};
+  size_t i = 0;
+  for (; i + kTurns <= n.count; i += kTurns) {
+    add_joint<Weighted, Listed>(n, i, folded, joint);
+#pragma GCC unroll 3
+    for (size_t t = 1; t < kTurns; ++t) add_joint<Weighted, Listed>(n, i + t, folded, others + (t - 1) * kCells);
+  }
+  for (; i < n.count; ++i) add_joint<Weighted, Listed>(n, i, folded, joint);
+  for (size_t c = 0; c < kCells; ++c)
+    for (size_t t = 1; t < kTurns; ++t) joint[c] += others[(t - 1) * kCells + c];
+}
+
 // Eight columns of two bins with one addition per row, to a joint histogram with a cell for each combination of bins.
 // Then for one column after another, its two bins are summed over the joint histogram, which is halved by leaving that
 // column out.
@@ -116,15 +146,7 @@ template <bool Weighted>
 void add_folded(const NodeRows& n, const std::uint8_t* folded, size_t lanes, std::int64_t* const* cells) {
   constexpr size_t kWords = Weighted ? 2 : 1;
   alignas(64) std::int64_t joint[256 * kWords] = {};
-  for (size_t i = 0; i < n.count; ++i) {
-    std::int64_t* cell = joint + kWords * folded[n.rows ? n.rows[i] : n.first + i];
-    if constexpr (Weighted) {
-      cell[0] += n.units[i] * n.q[i];
-      cell[1] += n.units[i];
-    } else {
-      cell[0] += packed_row(n.q[i]);
-    }
-  }
+  (n.rows ? add_in_turns<Weighted, true> : add_in_turns<Weighted, false>)(n, folded, joint);
   for (size_t c = kLanes; c-- > 0;) {
     const size_t half = (size_t{1} << c) * kWords;
     std::int64_t ones[kWords] = {}, zeros[kWords] = {};
