@@ -88,7 +88,8 @@ def browser():
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as play:
-        opened = play.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
+        own = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}  # a sanitizer's runtime is not for the browser
+        opened = play.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"], env=own)
         yield opened
         opened.close()
 
