@@ -59,9 +59,10 @@ Boosted py_boost(const nb::object& engine, const std::vector<const PriceRule*>& 
             [&](Context& context) { return boost(chosen, std::move(ledger), params, from.progress(), tell, context); });
 }
 
-// Ridges on the CPU engine, or on one written in Python.
-std::vector<RidgeFit> py_ridge(const nb::object& engine, const std::vector<size_t>& columns,
-                               const std::vector<double>& l2s, const std::vector<double>& start, int threads) {
+// A fit of lines on the CPU engine, or on one written in Python: `fit` gets the engine and a context.
+template <class Fit>
+auto with_engine(const nb::object& engine, const std::vector<size_t>& columns, const std::vector<double>& start,
+                 int threads, const Fit& fit) {
   PyCpuEngine* local = nb::isinstance<PyCpuEngine>(engine) ? nb::cast<PyCpuEngine*>(engine) : nullptr;
   const std::unique_ptr<Engine> foreign = local ? nullptr : python_engine(engine);
   Engine& chosen = local ? local->engine() : *foreign;
@@ -69,7 +70,20 @@ std::vector<RidgeFit> py_ridge(const nb::object& engine, const std::vector<size_
     if (c >= chosen.table().columns.size()) throw std::invalid_argument("There is no such column.");
   if (!start.empty() && start.size() != chosen.outputs())
     throw std::invalid_argument("One start value per output is needed.");
-  return on(local, threads, [&](Context& context) { return fit_ridge(chosen, columns, l2s, start, context); });
+  return on(local, threads, [&](Context& context) { return fit(chosen, context); });
+}
+
+std::vector<RidgeFit> py_ridge(const nb::object& engine, const std::vector<size_t>& columns,
+                               const std::vector<double>& l2s, const std::vector<double>& start, int threads) {
+  return with_engine(engine, columns, start, threads,
+                     [&](Engine& chosen, Context& context) { return fit_ridge(chosen, columns, l2s, start, context); });
+}
+
+RidgeFit py_one_step(const nb::object& engine, const std::vector<size_t>& columns, double shrinkage,
+                     const std::vector<double>& start, int threads) {
+  return with_engine(engine, columns, start, threads, [&](Engine& chosen, Context& context) {
+    return fit_one_step(chosen, columns, shrinkage, start, context);
+  });
 }
 
 // One field of every record or purchase, as an array; counts and features as 32-bit numbers.
@@ -211,6 +225,8 @@ void bind_boosting(nb::module_& m) {
       .def_ro("constant_loss", &RidgeFit::constant_loss);
   m.def("fit_ridge", &py_ridge, "engine"_a, "columns"_a, "l2s"_a, "start"_a, "threads"_a,
         "Lines on given columns, all at once, with a penalty on their squared slopes; a fit for each l2.");
+  m.def("fit_one_step", &py_one_step, "engine"_a, "columns"_a, "shrinkage"_a, "start"_a, "threads"_a,
+        "Lines on given columns, all at once: one Newton step with shrunken curvatures, stretched to the least loss.");
   m.def("best_iteration", &py_best_iteration, "validation_losses"_a, "tol"_a,
         "The iteration that early stopping keeps.");
   m.def(

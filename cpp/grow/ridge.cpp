@@ -15,6 +15,7 @@ constexpr int kMostSteps = 30, kMostHalvings = 12;
 constexpr double kShortStep = 1e-6;   // all slopes move by less: the minimum is reached
 constexpr double kSame = 1e-9;        // losses that differ by less, relatively, are the same
 constexpr double kSmallMatrix = 4e6;  // products that make a matrix cheap enough to be computed in every step
+constexpr double kStretch = 0.01;     // what the variance of what lines say weighs against the mean loss, times 1/2
 
 // Solves A x = b for a symmetric, positive definite A, given row after row up to the diagonal. False if it is not.
 bool solve(std::vector<double> a, std::vector<double>& x) {
@@ -52,6 +53,29 @@ double sum_in_order(std::vector<double> values) {
 // The intercept and the slopes of one output.
 using Coefficients = std::vector<double>;
 
+double squared(const Coefficients& c) {
+  double sum = 0.0;
+  for (size_t i = 1; i < c.size(); ++i) sum += c[i] * c[i];
+  return sum;
+}
+
+// How what an output's intercept and lines say curves the mean loss, when both are stretched: the entries of a
+// symmetric matrix of two rows, from the matrix of curvatures of the intercept and all slopes.
+struct Stretched {
+  double intercept = 0.0, both = 0.0, lines = 0.0;
+
+  Stretched(const std::vector<double>& a, const Coefficients& direction) : intercept(a[0]) {
+    for (size_t i = 1, at = 1; i < direction.size(); ++i) {
+      both += direction[i] * a[at++];
+      for (size_t j = 1; j <= i; ++j) lines += (i == j ? 1.0 : 2.0) * direction[i] * direction[j] * a[at++];
+    }
+  }
+
+  double variance() const {
+    return intercept > 0 ? std::max(0.0, lines / intercept - (both / intercept) * (both / intercept)) : 0.0;
+  }
+};
+
 class Ridge {
  public:
   Ridge(Engine& engine, std::span<const size_t> columns, std::vector<double> start)
@@ -72,24 +96,46 @@ class Ridge {
   }
 
   RidgeFit fit(double l2, Context& context) {
-    for (auto& matrix : matrices_) matrix.clear();
-    for (int step = 0; step < kMostSteps; ++step) {
-      context.poll();
-      engine_.derive();
-      std::vector<Coefficients> full;
-      for (size_t k = 0; k < outputs(); ++k) full.push_back(newton(k, l2));
-      if (shared_) centre(full);
-      if (!descend(full, l2)) break;
-      double longest = 0.0;
-      for (const Coefficients& c : full)
-        for (double v : c) longest = std::max(longest, std::fabs(v));
-      if (longest < kShortStep) break;
+    const Penalties penalties(outputs(), l2);
+    minimise(penalties, context, [&] { return newton(penalties); });
+    return result();
+  }
+
+  // One Newton step from the constant says how the slopes compare; how far to go that way is a fit of two numbers.
+  RidgeFit fit_one_step(double shrinkage, Context& context) {
+    Penalties penalties;
+    for (size_t k = 0; k < outputs(); ++k) penalties.push_back(shrinkage * mean_curvatures(k)[0]);
+    std::vector<Coefficients> direction = newton(penalties);
+    if (shared_) centre(direction);
+    for (size_t k = 0; k < outputs(); ++k) {
+      const double size = squared(direction[k]), variance = Stretched(mean_curvatures(k), direction[k]).variance();
+      penalties[k] = size > 0 ? kStretch * variance / size : 0.0;
     }
+    minimise(penalties, context, [&] { return along(direction, penalties); });
     return result();
   }
 
  private:
+  using Penalties = std::vector<double>;  // on squared slopes, by output
+
   size_t outputs() const { return now_.size(); }
+
+  // Takes steps as long as they lower the penalised loss and move anything.
+  template <class Step>
+  void minimise(const Penalties& penalties, Context& context, const Step& next) {
+    for (auto& matrix : matrices_) matrix.clear();
+    for (int i = 0; i < kMostSteps; ++i) {
+      context.poll();
+      engine_.derive();
+      std::vector<Coefficients> step = next();
+      if (shared_) centre(step);
+      if (!descend(step, penalties)) break;
+      double longest = 0.0;
+      for (const Coefficients& c : step)
+        for (double v : c) longest = std::max(longest, std::fabs(v));
+      if (longest < kShortStep) break;
+    }
+  }
 
   void add_gains() {
     const std::vector<ScoreSums> scores = engine_.score_sums(columns_);
@@ -102,27 +148,72 @@ class Ridge {
     for (auto& own : gains) gains_.push_back(sum_in_order(std::move(own)));
   }
 
-  // The full step of an output: (curvatures + l2) step = gradients - l2 slopes, in the unit of the mean loss.
-  Coefficients newton(size_t output, double l2) {
+  // Curvatures of the mean loss: of the intercept and all slopes, row after row up to the diagonal.
+  std::vector<double> mean_curvatures(size_t output) {
     const double cells = real(engine_.table().rows) * real(columns_.size()) * real(columns_.size());
     auto& matrix = matrices_[output];
     if (matrix.empty() || cells <= kSmallMatrix) matrix = engine_.curvatures(output, columns_);
-    const double weight = real(engine_.table().weight);
     std::vector<double> a = matrix;
-    for (double& v : a) v /= weight;
+    for (double& v : a) v /= real(engine_.table().weight);
+    a[0] = std::max(a[0], kLeastCurvature);  // keeps the intercept finite where no row has any
+    return a;
+  }
+
+  // How the mean loss falls with the intercept and each slope, without the penalty.
+  Coefficients descents(size_t output) {
+    const double weight = real(engine_.table().weight);
     const GradientFacts g = engine_.gradients(output);
-    const std::vector<Int128> products = engine_.score_gradients(output, columns_);
-    Coefficients step{scaled(real(g.total), -g.shift) / weight};
-    // Mean curvature keeps the intercept finite where no row has any.
-    a[0] = std::max(a[0], kLeastCurvature);
+    Coefficients out{scaled(real(g.total), -g.shift) / weight};
+    for (const Int128 product : engine_.score_gradients(output, columns_))
+      out.push_back(scaled(real(product), -g.shift - kScoreBits) / weight);
+    return out;
+  }
+
+  // Steps of several outputs at once are shorter: each is computed as if the others stood still.
+  double share() const { return outputs() > 1 ? 1.0 - 1.0 / real(outputs()) : 1.0; }
+
+  std::vector<Coefficients> newton(const Penalties& penalties) {
+    std::vector<Coefficients> out;
+    for (size_t k = 0; k < outputs(); ++k) out.push_back(newton(k, penalties[k]));
+    return out;
+  }
+
+  // The full step of an output: (curvatures + l2) step = gradients - l2 slopes, in the unit of the mean loss.
+  Coefficients newton(size_t output, double l2) {
+    std::vector<double> a = mean_curvatures(output);
+    Coefficients step = descents(output);
     for (size_t i = 0; i < columns_.size(); ++i) {
-      step.push_back(scaled(real(products[i]), -g.shift - kScoreBits) / weight - l2 * now_[output][i + 1]);
+      step[i + 1] -= l2 * now_[output][i + 1];
       a[(i + 1) * (i + 2) / 2 + i + 1] += l2 + kLeastCurvature;
     }
     if (!solve(std::move(a), step)) std::fill(step.begin(), step.end(), 0.0);
-    const double longest = engine_.step_limit(), factor = outputs() > 1 ? 1.0 - 1.0 / real(outputs()) : 1.0;
+    const double longest = engine_.step_limit(), factor = share();
     for (double& v : step) v = std::clamp(factor * v, -longest, longest);
     return step;
+  }
+
+  // The step in which all slopes are stretched by the same number, and every intercept moves as it likes.
+  std::vector<Coefficients> along(const std::vector<Coefficients>& direction, const Penalties& penalties) {
+    std::vector<double> gradients, curvatures;
+    std::vector<Coefficients> out;
+    std::vector<Stretched> stretched;
+    for (size_t k = 0; k < outputs(); ++k) {
+      const Coefficients falls = descents(k);
+      const Stretched& own = stretched.emplace_back(mean_curvatures(k), direction[k]);
+      double gradient = 0.0;
+      for (size_t i = 1; i < falls.size(); ++i) gradient += direction[k][i] * (falls[i] - penalties[k] * now_[k][i]);
+      gradients.push_back(gradient - own.both / own.intercept * falls[0]);
+      curvatures.push_back(own.lines - own.both / own.intercept * own.both + penalties[k] * squared(direction[k]));
+      out.push_back({falls[0]});
+    }
+    const double curvature = sum_in_order(std::move(curvatures)), longest = engine_.step_limit();
+    const double stretch = curvature > 0 ? share() * sum_in_order(std::move(gradients)) / curvature : 0.0;
+    for (size_t k = 0; k < outputs(); ++k) {
+      const Stretched& own = stretched[k];
+      out[k][0] = std::clamp((share() * out[k][0] - own.both * stretch) / own.intercept, -longest, longest);
+      for (size_t i = 1; i < direction[k].size(); ++i) out[k].push_back(stretch * direction[k][i]);
+    }
+    return out;
   }
 
   // Takes out what the steps of all outputs share. It changes no loss, and only the penalty would bring it back,
@@ -136,14 +227,10 @@ class Ridge {
     }
   }
 
-  double penalised(double loss, double l2) const {
+  double penalised(double loss, const Penalties& penalties) const {
     std::vector<double> squares;
-    for (const Coefficients& c : now_) {
-      double sum = 0.0;
-      for (size_t i = 1; i < c.size(); ++i) sum += c[i] * c[i];
-      squares.push_back(sum);
-    }
-    return loss + 0.5 * l2 * sum_in_order(std::move(squares));
+    for (size_t k = 0; k < outputs(); ++k) squares.push_back(penalties[k] * squared(now_[k]));
+    return loss + 0.5 * sum_in_order(std::move(squares));
   }
 
   void move(const std::vector<Coefficients>& step, double share) {
@@ -163,14 +250,14 @@ class Ridge {
   }
 
   // Takes the step, or a part of it, if that lowers the penalised loss.
-  bool descend(std::vector<Coefficients>& step, double l2) {
-    const double before = penalised(losses_.train, l2);
+  bool descend(std::vector<Coefficients>& step, const Penalties& penalties) {
+    const double before = penalised(losses_.train, penalties);
     const std::vector<Coefficients> from = now_;
     double share = 1.0;
     for (int i = 0; i < kMostHalvings; ++i, share *= 0.5) {
       now_ = from;
       move(step, share);
-      if (penalised(losses_.train, l2) < before) return true;
+      if (penalised(losses_.train, penalties) < before) return true;
     }
     now_ = from;
     predict();
@@ -211,6 +298,11 @@ std::vector<RidgeFit> fit_ridge(Engine& engine, std::span<const size_t> columns,
   std::vector<RidgeFit> out;
   for (double l2 : l2s) out.push_back(ridge.fit(l2, context));
   return out;
+}
+
+RidgeFit fit_one_step(Engine& engine, std::span<const size_t> columns, double shrinkage, std::vector<double> start,
+                      Context& context) {
+  return Ridge(engine, columns, std::move(start)).fit_one_step(shrinkage, context);
 }
 
 }  // namespace frugal

@@ -62,6 +62,11 @@ COUNTED = (
     "error at this place, so it differs from place to place and is better than any one method."
 )
 
+EACH = (
+    "Every method against the best of all others, among them ours (the plain call), on the tables that it was run on. "
+    "The best of several means is another one from place to place."
+)
+
 Kept = dict[str, Any]
 
 
@@ -69,7 +74,15 @@ def page(kept: Kept, seeds: Sequence[int]) -> str:
     """The page of those runs whose split is one of the seeds."""
     records = [expanded(run, kept["tables"][run["d"]]) for run in kept["runs"] if run["s"] in seeds]
     results = Results(records, KS, {name: len(seeds) for name in kept["tables"]})
-    lines = [INTRO, "## At how many places ours is as good as the best rival", "", *summary(results), ""]
+    lines = [
+        INTRO,
+        "## At how many places ours is as good as the best rival",
+        "",
+        *summary(results),
+        "",
+        *each(results),
+        "",
+    ]
     for data in results.data:
         lines += [f"## {data}", "", about(results, data), "", *table(results, data), "", *differences(results, data)]
     return "\n".join(lines).rstrip() + "\n"
@@ -121,6 +134,29 @@ def summary(results: Results) -> list[str]:
     ]
     ours, _ = ours_and_rivals(results)
     return lines + [f"| {results.title(m)} | " + " | ".join(map(str, counts(results, m))) + " |" for m in ours]
+
+
+def each(results: Results) -> list[str]:
+    """Every method against the best of the others: its mean error, and places within one standard error."""
+    lines = [
+        *textwrap.wrap(EACH, 120),
+        "",
+        "| method | tables | mean error, % | best of the others, % | places | within one s.e. of that best |",
+        "| --- | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    _, rivals = ours_and_rivals(results)
+    for method in [m for m in (*rivals, OURS) if m in results.methods]:
+        others = [m for m in (*rivals, OURS) if m != method]
+        found = []
+        for data, k in ((name, k) for name in results.data for k in results.ks[name]):
+            own, best = results.cells[data, method, k], results.best(data, k, others)
+            if own is not None and best is not None:
+                found.append((data, own.error, best[1].error, own.error <= best[1].error + best[1].se + 1e-12))
+        if found:
+            tables, own_errors, best_errors, within = zip(*found, strict=True)
+            means = f"{100 * statistics.mean(own_errors):.1f} | {100 * statistics.mean(best_errors):.1f}"
+            lines.append(f"| {results.title(method)} | {len(set(tables))} | {means} | {len(found)} | {sum(within)} |")
+    return lines
 
 
 def counts(results: Results, method: str) -> tuple[int, int, int, int]:

@@ -593,6 +593,11 @@ def fit_ridge(engine: object, columns: Sequence[int], l2s: Sequence[float], star
     Lines on given columns, all at once, with a penalty on their squared slopes; a fit for each l2.
     """
 
+def fit_one_step(engine: object, columns: Sequence[int], shrinkage: float, start: Sequence[float], threads: int) -> RidgeFit:
+    """
+    Lines on given columns, all at once: one Newton step with shrunken curvatures, stretched to the least loss.
+    """
+
 def best_iteration(validation_losses: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], tol: float) -> int:
     """The iteration that early stopping keeps."""
 

@@ -112,6 +112,8 @@ def test_steps_out_of_order(last, call):
         lambda e: e.add_line(0, 2, 0.0, 0.5),
         lambda e: _core.fit_ridge(e, [2], [1.0], [], 1),
         lambda e: _core.fit_ridge(e, [0], [1.0], [0.0, 0.0], 1),
+        lambda e: _core.fit_one_step(e, [2], 1.0, [], 1),
+        lambda e: _core.fit_one_step(e, [0], 1.0, [0.0, 0.0], 1),
     ],
 )
 def test_wrong_numbers(call):
@@ -127,6 +129,7 @@ LINES = [
     lambda e: e.curvatures(0, [0]),
     lambda e: e.add_line(0, 0, 0.0, 0.5),
     lambda e: _core.fit_ridge(e, [0], [1.0], [], 1),
+    lambda e: _core.fit_one_step(e, [0], 1.0, [], 1),
 ]
 
 
@@ -150,6 +153,8 @@ def test_scores_for_every_bin():
 def test_a_ridge_needs_curvature():
     with pytest.raises(ValueError, match="no curvature"):
         _core.fit_ridge(made(loss=AbsoluteError()), [0], [1.0], [], 1)
+    with pytest.raises(ValueError, match="no curvature"):
+        _core.fit_one_step(made(loss=AbsoluteError()), [0], 1.0, [], 1)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from scipy import sparse
 from frugalboost import GBFSClassifier, GBFSRegressor, _core
 from frugalboost.costs import Bags, Prices
 from frugalboost.losses import Huber, Quantile
-from frugalboost.selection.ridge import fit_ridges
+from frugalboost.selection.ridge import fit_one_step, fit_ridges
 from frugalboost.tables.kinds import FrameTable
 from frugalboost.tables.parts import with_common_vocabulary
 from frugalboost.tables.targets import positive_weight
@@ -290,10 +290,15 @@ def test_random_tables(seed, parts):
         assert_same_model(found, expected)
 
 
+def all_ridges(task):
+    columns = np.arange(task.binned.shape[1])
+    return [*fit_ridges(task, columns, np.array([1.0, 0.1, 1e-3]), 1), fit_one_step(task, columns, 1)]
+
+
 def ridges_of_part(task, rows, part):
     try:
         own = prepare(replace(task, train=task.train.take(rows), part=part), 1)
-        return fit_ridges(own, np.arange(own.binned.shape[1]), np.array([1.0, 0.1, 1e-3]), 1)
+        return all_ridges(own)
     except BaseException:
         part.leave()
         raise
@@ -319,7 +324,7 @@ def test_ridges(name, weighted):
             with ThreadPoolExecutor(len(handles)) as pool:
                 found = list(pool.map(partial(ridges_of_part, whole), rows, handles))
             for own in found:
-                for ours, theirs in zip(own, expected):
+                for ours, theirs in zip(own, expected, strict=True):
                     assert_same_bytes(ours, theirs)
 
 
@@ -330,11 +335,11 @@ def test_ridges_of_equal_rows_in_parts():
     X, y = np.repeat(X, 50, axis=0), np.repeat(y, 50)
     task = task_of(GBFSClassifier(base="lines"), X, (y > np.median(y)).astype(int))
     own = prepare(task, 1)
-    expected = fit_ridges(own, np.arange(6), np.array([1.0, 0.1, 1e-3]), 1)
+    expected = all_ridges(own)
     handles = _core.thread_parts(2)
     with ThreadPoolExecutor(2) as pool:
         found = pool.map(partial(ridges_of_part, task), [np.arange(7000), np.arange(7000, len(y))], handles)
-        for ours, theirs in zip(next(iter(found)), expected):
+        for ours, theirs in zip(next(iter(found)), expected, strict=True):
             assert_same_bytes(ours, theirs)
 
 

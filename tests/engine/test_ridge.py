@@ -14,7 +14,7 @@ from test_parts import task_of
 
 from frugalboost import GBFSClassifier, GBFSRegressor, _core, engines
 from frugalboost.losses import Huber
-from frugalboost.selection.ridge import fit_ridges
+from frugalboost.selection.ridge import fit_one_step, fit_ridges
 from frugalboost.training.fit import prepare
 
 L2S = np.array([1.0, 0.1, 0.01])
@@ -310,3 +310,134 @@ def test_a_large_matrix_is_kept_over_steps():
     assert Z.shape[0] * Z.shape[1] ** 2 > 4e6
     other = LogisticRegression(C=1.0 / (0.01 * len(y)), tol=1e-10, max_iter=1000).fit(Z, y)
     assert_close(ridges(task, [0.1, 0.01])[1], other.coef_, other.intercept_)
+
+
+# ------------------------------------------------------------------------------------------- in one step
+
+
+def one_step(task, columns=None, threads=2):
+    return fit_one_step(task, np.arange(task.binned.shape[1]) if columns is None else columns, threads)
+
+
+def stretched(name, Z, y, weights, shrinkage=1.0, penalty=0.01):
+    """The same in numpy and scipy: a weighted least squares fit of one step, then a fit of its size and intercepts."""
+    w = np.full(len(y), 1 / len(y)) if weights is None else weights / weights.sum()
+    classes = np.arange(y.max() + 1) if name == "classes" else None
+    start, gradients, curvatures = starts(name, y, w, classes)
+    coarse = np.floor(64 * Z + 0.5) / 64  # as curvatures have them
+    slopes = []
+    for k in range(len(start)):
+        g, h = gradients[k], curvatures[k]
+        rows, fine = (np.column_stack([np.ones(len(y)), columns]) for columns in (coarse, Z))
+        a = (rows * (w * h)[:, None]).T @ rows
+        a[1:, 1:] += shrinkage * np.sum(w * h) * np.eye(Z.shape[1])
+        slopes.append(np.linalg.solve(a, fine.T @ (w * g))[1:])
+    slopes = np.array(slopes)
+    if name == "classes":
+        slopes = (slopes - slopes.mean(axis=0)) * (1 - 1 / len(slopes))
+    said = slopes @ Z.T
+    spread = [
+        np.sum(w * h * s**2) / np.sum(w * h) - (np.sum(w * h * s) / np.sum(w * h)) ** 2
+        for h, s in zip(curvatures, slopes @ coarse.T)
+    ]
+
+    def objective(v):
+        raw = v[1:, None] + v[0] * said
+        return np.sum(w * loss_of(name, raw, y)) + 0.5 * penalty * v[0] ** 2 * np.sum(spread)
+
+    found = optimize.minimize(objective, np.append(1.0, start), method="BFGS", options={"gtol": 1e-9})
+    return found.x[0] * slopes, found.x[1:]
+
+
+def starts(name, y, w, classes):
+    """The best constants, and what the losses' derivatives are there: one row for each output."""
+    if name == "classes":
+        p = np.array([np.sum(w[y == c]) for c in classes])
+        own = (y[None, :] == classes[:, None]).astype(float)
+        return np.log(p), own - p[:, None], np.repeat((p * (1 - p))[:, None], len(y), axis=1)
+    mean = np.sum(w * y)
+    if name == "log loss":
+        return [special.logit(mean)], [y - mean], [np.full(len(y), mean * (1 - mean))]
+    if name == "poisson":
+        return [np.log(mean)], [y - mean], [np.full(len(y), mean)]
+    return [mean], [y - mean], [np.ones(len(y))]
+
+
+def loss_of(name, raw, y):
+    if name == "classes":
+        return special.logsumexp(raw, axis=0) - raw[y, np.arange(len(y))]
+    if name == "log loss":
+        return np.logaddexp(0, raw[0]) - y * raw[0]
+    if name == "poisson":
+        return np.exp(raw[0]) - y * raw[0]
+    return 0.5 * (y - raw[0]) ** 2
+
+
+@pytest.mark.parametrize("name", ["log loss", "classes", "squared", "poisson"])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("shape", [(200, 5), (40, 90), (30, 1)])
+def test_one_step_is_that_of_numpy(name, weighted, shape):
+    X, y, weights = drawn(20, name, shape[0], max(shape[1], 2), weighted)
+    task = prepared(name, X[:, : shape[1]], y, weights)
+    found = one_step(task)
+    slopes, start = stretched(name, scores(task), y, weights)
+    if name == "classes":
+        start = start - start.mean() + found.start.mean()
+    assert_close(found, slopes, start, 1e-4 * max(1, np.abs(slopes).max()))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_one_step_stays_finite_on_rows_that_lines_tell_apart(name):
+    X, y, _ = drawn(21, name, 20, 200)
+    task = prepared(name, X, y)
+    found = one_step(task)
+    start = one_step(task, np.zeros(0, dtype=int))
+    assert np.isfinite(found.slopes).all()
+    assert found.train_loss < start.train_loss
+    assert start.slopes.shape[1] == 0
+
+
+def test_one_step_of_equal_columns_shares_their_slope():
+    X, y, _ = drawn(22, "log loss", 60, 4)
+    task = prepared("log loss", np.column_stack([X, X[:, 0]]), y)
+    found = one_step(task)
+    assert found.slopes[0, 4] == pytest.approx(found.slopes[0, 0], rel=1e-9)
+    assert abs(found.slopes[0, 0]) < abs(one_step(task, np.arange(4)).slopes[0, 0])
+
+
+@given(seed=st.integers(0, 2**32 - 1), name=st.sampled_from(sorted(MODELS)), weighted=st.booleans())
+@settings(max_examples=30)
+def test_one_step_on_other_rows_threads_and_engines(seed, name, weighted):
+    X, y, weights = drawn(seed, name, 40, 4, weighted)
+    expected = one_step(prepared(name, X, y, weights), threads=1)
+    order = np.random.default_rng(seed).permutation(len(y))
+    task = prepared(name, X[order], y[order], None if weights is None else weights[order])
+    assert_same_bytes(one_step(task, threads=3), expected)
+    given = (engines.EngineRows(task.binned, task.train.y, task.train.weights), None)
+    plain = NaiveEngine(*given, task.loss, task.outputs, task.params.to_core(), 1)
+    slow = _core.fit_one_step(plain, list(range(4)), 1.0, [], 1)
+    assert expected.slopes.tobytes() == np.asarray(slow.slopes).tobytes()
+    assert expected.train_loss == slow.train_loss
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=20)
+def test_one_step_with_classes_renamed(seed):
+    X, y, weights = drawn(seed, "classes", 80, 4, bool(seed % 2))
+    new_name = np.random.default_rng(seed).permutation(4)
+    one, other = (one_step(prepared("classes", X, labels, weights)) for labels in (y, new_name[y]))
+    assert one.slopes.tobytes() == other.slopes[new_name].tobytes()
+    assert one.start.tobytes() == other.start[new_name].tobytes()
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_one_step_knows_no_unit_of_weights(name):
+    X, y, weights = drawn(23, name, 80, 6, True)
+    one, other = (one_step(prepared(name, X, y, weights * unit)) for unit in (1.0, 1e-6))
+    np.testing.assert_allclose(one.slopes, other.slopes, atol=1e-3 if name == "huber" else 1e-6)
+
+
+def test_one_step_follows_the_unit_of_y():
+    X, y, _ = drawn(24, "squared", 80, 6)
+    one, other = (one_step(prepared("squared", X, y * unit)) for unit in (1.0, 1e6))
+    np.testing.assert_allclose(one.slopes, other.slopes / 1e6, rtol=1e-5)

@@ -96,6 +96,9 @@ def test_the_page():
     assert "| frugalboost | 25.00 | 25.00 | 25.00 | 25.00 | **0.00** | 2 |" in shown
     assert "| frugalboost | +5.0 (2.9) | +5.0 (2.9) | +5.0 (2.9) | +5.0 (2.9) | +0.0 (0.0) |" in shown
     assert "| frugalboost | 5 | 1 | 1 | 1 |" in shown
+    assert "| mRMR, RBF SVM | 1 | 16.0 | 20.0 | 5 | 5 |" in shown
+    assert "| L1 path | 1 | 34.0 | 16.0 | 5 | 1 |" in shown
+    assert "| frugalboost | 1 | 20.0 | 16.0 | 5 | 1 |" in shown
     assert "40 training rows, 10 test rows, 100 features; mean of 4 random splits" in shown
     assert "(1)" not in shown  # the other split is not shown
 

@@ -66,6 +66,16 @@ def test_few_rows_and_many_columns_are_a_case_for_lines():
     assert model.score(new, answers > 0) > trees.score(new, answers > 0)
 
 
+@pytest.mark.parametrize("n", [base_learner.ROWS_TO_JUDGE // 2, base_learner.ROWS_TO_JUDGE - 1, 400])
+def test_folds_are_drawn_again_or_not_for_any_number_of_threads(n):
+    """From ROWS_TO_JUDGE rows on, one round of folds is enough, and there is nothing to do in later ones."""
+    for columns, more in ((n + 10, {}), (20, {"base": "lines", "fewer": True})):
+        X, score = wide(n=n, d=columns)
+        own = {"n_features_to_select": 2, **QUICK, **more}
+        one, two = (GBFSRegressor(n_jobs=jobs, **own).fit(X, score) for jobs in (1, 2))
+        assert bytes_of(one) == bytes_of(two)
+
+
 def test_what_only_trees_can_see_is_left_to_trees():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1200, 12))

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from frugalboost._support.parallel import Check, call_both, run_parallel
 from frugalboost.selection.folds import stratified_folds
 from frugalboost.selection.importance import FOLDS, narrowed
-from frugalboost.selection.ridge import L2S, Ridge, fit_ridges, has_ridge
+from frugalboost.selection.ridge import L2S, Ridge, fit_one_step, fit_ridges, has_ridge
 from frugalboost.training.boosting import Observer, boost
 from frugalboost.training.model import Model
 from frugalboost.training.task import FitTask
@@ -32,8 +32,7 @@ LEAST_GAIN = 1e-4  # of the impurity; a feature that gains less when it is bough
 MOST_ROWS_TO_COMPARE = 8_000
 ROWS_TO_JUDGE = 300  # folds are drawn again until about this many rows were held out, at most REPEATS times
 REPEATS = 4
-# By how many standard errors others must be better than lines, where rows are few.
-LAST_FIT_MARGIN, BUYER_MARGIN = 1.5, 3.0
+MARGIN = 2.0  # by how many standard errors others must be better than lines, where rows are few
 
 
 class Fitted(StrEnum):
@@ -51,7 +50,7 @@ class LastFit:
     """What is fitted on the chosen features, and how."""
 
     kind: Fitted
-    l2: float = 0.0  # of a ridge
+    l2: float | None = 0.0  # of a ridge; None: it is fitted in one step
     iterations: int | None = None  # of trees in folds, at their best; None: unknown
     trees: Fitted = Fitted.TREES  # of which a mean is taken: trees, or both
 
@@ -157,8 +156,13 @@ class BaseComparison:
         last, losses = self._decided(self._in_folds(partial(self._last_fits, np.sort(columns))))
         return last, float(losses.mean())
 
-    def penalty(self, columns: Columns) -> float:
-        """The penalty of lines on these columns."""
+    def penalty(self, columns: Columns) -> float | None:
+        """The penalty of lines on these columns; None: they are fitted in one step.
+
+        With few rows, columns were found by these very rows, so that folds of them would ask for too small a penalty.
+        """
+        if self._few:
+            return None
         tried = self._in_folds(partial(self._last_fits, np.sort(columns), kinds=()))
         return float(L2S[HeldOut([t.curves[Fitted.LINES] for t in tried]).best])
 
@@ -184,8 +188,13 @@ class BaseComparison:
         }
         ridges = []
         if has_ridge(inner) and not set(columns.tolist()) & set(self._task.levels):  # categories have no lines
-            ridges = fit_ridges(inner, np.arange(len(columns)), L2S, threads)
+            ridges = self._ridges(inner, threads)
         return FoldModels(inner, models, ridges)
+
+    def _ridges(self, inner: FitTask, threads: int) -> list[Ridge]:
+        """Lines on all columns of a task: for each penalty, or with few rows in one step."""
+        columns = np.arange(inner.binned.shape[1])
+        return [fit_one_step(inner, columns, threads)] if self._few else fit_ridges(inner, columns, L2S, threads)
 
     def _decided(self, tried: Sequence[FoldModels]) -> tuple[LastFit, Floats]:
         """The best of the models that were fitted in all folds, and its held-out losses."""
@@ -193,26 +202,26 @@ class BaseComparison:
         losses = {kind: found.losses for kind, found in kinds.items()}
         boosted = [kind for kind in (Fitted.BOTH, Fitted.TREES) if kind in kinds]
         trees = min(boosted, key=lambda k: kinds[k].loss, default=None)
-        l2 = 0.0
-        if Fitted.LINES in kinds:
+        l2 = None
+        if Fitted.LINES in kinds and not self._few:
             l2 = float(L2S[kinds[Fitted.LINES].best])
         if Fitted.LINES in kinds and trees is not None:
             at, penalty = kinds[trees].best, kinds[Fitted.LINES].best
             losses[Fitted.MEAN] = np.array([t.mean_loss(self._task, trees, at, penalty) for t in tried])
         order = [k for k in (Fitted.LINES, Fitted.MEAN, Fitted.BOTH, Fitted.TREES) if k in losses]
-        best = self._first_unless_beaten(losses, order, LAST_FIT_MARGIN)
+        best = self._first_unless_beaten(losses, order)
         if best == Fitted.LINES or trees is None:
             return LastFit(Fitted.LINES, l2), losses[best]
         iterations = kinds[trees if best == Fitted.MEAN else best].best
         return LastFit(best, l2, iterations, trees), losses[best]
 
-    def _first_unless_beaten(self, losses: dict[T, Floats], order: Sequence[T], margin: float) -> T:
-        """The lowest mean loss; with few rows a later one must be lower by some standard errors, fold by fold."""
+    def _first_unless_beaten(self, losses: dict[T, Floats], order: Sequence[T]) -> T:
+        """The lowest mean loss; with few rows a later one must be lower by MARGIN standard errors."""
         best = order[0]
         for rival in order[1:]:
             gain = losses[best] - losses[rival]
-            error = gain.std(ddof=1) / np.sqrt(len(gain)) if self._few and len(gain) > 1 else 0.0
-            if gain.mean() > margin * error:
+            error = standard_error(gain) if self._few and len(gain) > 1 else 0.0
+            if gain.mean() > MARGIN * error:
                 best = rival
         return best
 
@@ -231,7 +240,7 @@ class BaseComparison:
             found = {Buyer(by_lines=True, last=last): losses} if lines_buy(tried, i) or not depths else {}
             for depth in tried[-1][i].trees:
                 found[Buyer(by_lines=False, depth=depth)] = HeldOut([fold[i].trees[depth] for fold in tried]).losses
-            best = self._first_unless_beaten(found, list(found), BUYER_MARGIN)
+            best = self._first_unless_beaten(found, list(found))
             self._gains[number] = np.array([fold[i].lines.constant_loss for fold in tried]) - found[best]
             out[number] = (best, float(found[best].mean()))
         return out
@@ -281,6 +290,11 @@ class BaseComparison:
         return found
 
 
+def standard_error(by_fold: Floats) -> float:
+    """Of a mean over repeated folds, which share most of their training rows (Nadeau and Bengio 2003)."""
+    return float(by_fold.std(ddof=1) * np.sqrt(1 / len(by_fold) + 1 / (FOLDS - 1)))
+
+
 @dataclass(frozen=True)
 class FoldModels:
     """Models of one fold on the chosen columns."""
@@ -302,7 +316,7 @@ class FoldModels:
         if self.ridges:
             found[Fitted.LINES] = np.array([r.validation_loss for r in self.ridges])
         if self.constant is not None:
-            found[Fitted.LINES] = np.full(len(L2S), self.constant)
+            found[Fitted.LINES] = np.array([self.constant])
         return found
 
     def mean_loss(self, task: FitTask, kind: Fitted, iteration: int, penalty: int) -> float:

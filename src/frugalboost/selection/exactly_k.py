@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from frugalboost.losses import has_values
 from frugalboost.selection.backward import BackwardElimination, OwnedBags
 from frugalboost.selection.base_learner import (
+    TREES,
     BaseComparison,
     Buyer,
     LastFit,
@@ -94,6 +95,7 @@ class Plan:
         few = has_few_rows(self.task)
         # Held-out losses by number of features, if they are to decide it; empty: they are not, or not yet.
         self.judged: dict[int, float] = {}
+        self.compared = False  # whether folds that bought for themselves have compared lines and trees
         self.buyers = dict.fromkeys(self.numbers, Buyer(by_lines=base == "lines"))
         if has_ridge(self.task) and ((base == "auto" and few) or (base == "lines" and (few or self.fewer))):
             self._compare(trees=base == "auto")
@@ -110,6 +112,7 @@ class Plan:
         if most == 0 or not sizes:
             return
         found = self.comparison.buyers(sizes, trees)
+        self.compared = trees
         self.buyers |= {size: buyer for size, (buyer, _) in found.items()}
         if self.fewer:
             self.judged = {size: loss for size, (_, loss) in found.items()}
@@ -130,6 +133,8 @@ class Plan:
     def last_fit(self, number: int, columns: Columns) -> LastFit:
         """What to fit on the chosen columns."""
         decided = self.buyers[number].last if number in self.buyers and len(columns) else None
+        if decided is None and self.compared and len(columns):
+            return TREES  # what has won in the folds; on columns found by all rows folds would flatter a ridge
         if decided is None:
             return self.comparison.suited(columns)
         # Folds that buy for themselves say what to fit. Their features differ: the penalty must suit those chosen.
@@ -148,7 +153,7 @@ class Plan:
 
     def _rival(self, number: int, kept: Columns) -> Columns:
         """The features that lines buy, if they may compete with those of trees."""
-        if self.task.params.base != "auto" or not self.wide or not has_ridge(self.task):
+        if self.task.params.base != "auto" or self.compared or not self.wide or not has_ridge(self.task):
             return kept
         bought = self.lines.columns(number)
         return bought if len(bought) else kept

@@ -19,6 +19,8 @@ Columns = NDArray[np.int64]
 
 # Penalties to try, the largest first: what a squared slope of 1 weighs against the mean loss of the rows, times 1/2.
 L2S = 10.0 ** np.arange(1.0, -4.1, -0.5)
+# With few rows no penalty is tried: one step with the covariance of the scores shrunken by this part of their variance.
+SHRINKAGE = 1.0
 _WITHOUT_CURVATURE = ("absolute_error", "quantile")
 
 
@@ -55,18 +57,30 @@ class Ridge:
 
 def fit_ridges(task: FitTask, columns: Columns, l2s: Floats, threads: int, start: Floats | None = None) -> list[Ridge]:
     """A ridge for each penalty; falling penalties are fastest. ``start``: raw start values, where they are given."""
-    train, validation = engines.EngineRows(task.binned, task.train.y, task.train.weights), None
-    if task.validation is not None and task.validation_bins is not None:
-        validation = engines.EngineRows(task.validation_bins, task.validation.y, task.validation.weights)
-    engine = engines.make_engine(train, validation, task.loss, task.outputs, task.params.to_core(), threads, task.part)
     first = [] if start is None else start.tolist()
-    found = _core.fit_ridge(engine, columns.tolist(), l2s.tolist(), first, threads)
+    found = _core.fit_ridge(_engine(task, threads), columns.tolist(), l2s.tolist(), first, threads)
     return [Ridge.from_core(fit, columns, task.outputs) for fit in found]
 
 
-def ridge_model(task: FitTask, columns: Columns, l2: float, threads: int) -> Model:
-    """A ridge as a model; all larger penalties are tried on the way to the one wanted, which is faster than none."""
-    ridge = fit_ridges(task, columns, L2S[l2 <= L2S], threads)[-1]
+def fit_one_step(task: FitTask, columns: Columns, threads: int) -> Ridge:
+    """For few rows: one Newton step with a shrunken covariance, stretched to the least loss."""
+    found = _core.fit_one_step(_engine(task, threads), columns.tolist(), SHRINKAGE, [], threads)
+    return Ridge.from_core(found, columns, task.outputs)
+
+
+def _engine(task: FitTask, threads: int) -> object:
+    train, validation = engines.EngineRows(task.binned, task.train.y, task.train.weights), None
+    if task.validation is not None and task.validation_bins is not None:
+        validation = engines.EngineRows(task.validation_bins, task.validation.y, task.validation.weights)
+    return engines.make_engine(train, validation, task.loss, task.outputs, task.params.to_core(), threads, task.part)
+
+
+def ridge_model(task: FitTask, columns: Columns, l2: float | None, threads: int) -> Model:
+    """A ridge as a model; None: in one step. All larger penalties are tried first, which is faster than none."""
+    if l2 is None:
+        ridge = fit_one_step(task, columns, threads)
+    else:
+        ridge = fit_ridges(task, columns, L2S[l2 <= L2S], threads)[-1]
     trees = ridge.ensemble(task)
     number = len(columns)
     losses = trees.loss_curve(task.binned, task.train, task.train, task.loss, threads)
