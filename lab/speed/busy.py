@@ -7,7 +7,8 @@
 A busy process goes through 64 MB of memory over and over, so it takes a core and shares the caches. Libraries take
 turns in fresh processes, and medians are compared. The load is measured: how much of a core each busy process got while
 fits ran. CPU seconds are of all threads, and show what waiting hides. Penalties are those of the last run of lab.speed,
-so that both libraries buy about as many features. Needs the extra "lab" and Linux. Writes nothing.
+so that both libraries buy about as many features. Needs the extra "lab" and Linux. A run of everything (no --only, no
+other threads) writes lab/results/speed/busy.json, which docs/speed.md shows.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from lab.output import SPEED
+from lab.machine import machine
+from lab.output import SPEED, write_json
 from lab.rivals.boosters import CEGB, OURS
 from lab.speed.compare import Record, Results, measured, write
 from lab.speed.works import SETTING, WORKS, Work
@@ -80,16 +82,22 @@ def in_turns(
     return runs, statistics.mean(shares) if shares else 0.0
 
 
-def row(name: str, busy: int, share: float, runs: dict[str, list[Record]], least: float) -> str:
-    def of(rival: str, key: str) -> float:
-        return statistics.median(run[key] for run in runs[rival])
+def result(name: str, busy: int, share: float, runs: dict[str, list[Record]], least: float) -> Record:
+    """Medians of both libraries, by key of a run."""
+    found = {
+        key: {rival: statistics.median(run[key] for run in runs[rival]) for rival in (OURS, CEGB)}
+        for key in ("seconds_with_binning", "cpu_seconds")
+    }
+    return {"work": name, "trees": ASKED[name][0].trees, "busy": busy, "share": share, "asked": least, **found}
 
-    wall, cpu = ("seconds_with_binning", "cpu_seconds")
-    cells = [name, f"{busy} ({share:.2f})" if busy else "none"]
-    for key in (wall, cpu):
-        ours, theirs = of(OURS, key), of(CEGB, key)
+
+def row(found: Record) -> str:
+    """A line of the table."""
+    cells = [found["work"], f"{found['busy']} ({found['share']:.2f})" if found["busy"] else "none"]
+    for key in ("seconds_with_binning", "cpu_seconds"):
+        ours, theirs = found[key][OURS], found[key][CEGB]
         cells += [f"{ours:.2f}", f"{theirs:.2f}", f"**{theirs / ours:.2f}**"]
-    return "| " + " | ".join([*cells, f"{least:g}"]) + " |"
+    return "| " + " | ".join([*cells, f"{found['asked']:g}"]) + " |"
 
 
 def main() -> int:
@@ -100,6 +108,7 @@ def main() -> int:
     parser.add_argument("--threads", type=int, default=SETTING["threads"])
     asked = parser.parse_args()
     known = Results(SPEED / "speed.json", SETTING, some=False)
+    rows = []
     print("| whole fit | busy processes (of a core) | seconds | LightGBM CEGB | ratio | CPU s | CEGB | ratio | asked |")
     print("|---|---|---:|---:|---:|---:|---:|---:|---:|", flush=True)
     for name in asked.only or ASKED:
@@ -110,7 +119,10 @@ def main() -> int:
             write(work, Path(folder))
             for busy in asked.load:
                 runs, share = in_turns(Path(folder), work, setting, penalty, asked.rounds, busy)
-                print(row(name, busy, share, runs, least), flush=True)
+                rows.append(result(name, busy, share, runs, least))
+                print(row(rows[-1]), flush=True)
+    if asked.only is None and asked.threads == SETTING["threads"]:
+        write_json(SPEED / "busy.json", {"machine": machine(), "rows": rows})
     return 0
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
+from typing import Any
 
 from lab.output import DOCS, IMAGES, SPEED
-from lab.rivals.boosters import COMPARED, PACKAGES
+from lab.rivals.boosters import CEGB, COMPARED, OURS, PACKAGES
 from lab.speed import plots
 from lab.speed.compare import Record, ratio
 from lab.speed.growth import TREES
@@ -19,11 +20,19 @@ from lab.speed.works import WORKS
 
 COMMANDS = """```bash
 pip install ".[lab]"
-python -m lab.speed         # the works; about 30 minutes on 2 cores
-python -m lab.speed.growth        # rows and columns; about 8 minutes
-python -m lab.speed.page    # this page
+python -m lab.speed                       # the works; about 30 minutes on 2 cores
+python -m lab.speed.growth                # rows and columns; about 8 minutes
+python -m lab.speed.busy                  # beside other processes; about 8 minutes
+python -m lab.speed.waiting --only sizes  # the command; about 2 minutes
+python -m lab.speed.page                  # this page
 ```
 """
+
+SHORT = """A whole `fit`, binning included, on 2 threads: seconds, and how many times longer others take. LightGBM CEGB
+is LightGBM with a price on the first use of each feature; both models buy as many features. The others have no prices
+and use what they like.
+"""
+IN_SHORT = ("lightgbm_cegb", "lightgbm_plain", "xgboost_hist", "catboost_plain")
 
 HOW = """Each measurement is a process of its own that reads the table from a file, bins it, trains, and notes how much
 memory it ever had. Rivals take turns: in a round each of them runs once, and medians of rounds are compared, since
@@ -54,10 +63,9 @@ NOT_THE_SAME = """## Not the same
 """
 
 
-def opened(name: str) -> Record | None:
+def opened(name: str) -> Any:
     path = SPEED / name
-    found: Record | None = json.loads(path.read_text()) if path.exists() else None
-    return found
+    return json.loads(path.read_text()) if path.exists() else None
 
 
 def names(entries: dict[str, Record]) -> dict[str, str]:
@@ -90,6 +98,57 @@ def verdict(reached: bool) -> str:
 def work_name(name: str, entry: Record) -> str:
     shape = f"{entry['rows']:,} x {entry['columns']:,}"
     return f"{name}, {entry['trees']} trees" if name == shape else f"{name}, {shape}, {entry['trees']} trees"
+
+
+def in_short(entries: dict[str, Record]) -> list[str]:
+    """What a user reads first: seconds of a whole fit, and the factors."""
+    key, known = "seconds_with_binning", names(entries)
+    others = [m for m in IN_SHORT if m in known]
+    rows = []
+    for name, entry in entries.items():
+        mine = entry["rivals"][OURS]
+        factors = [
+            f"{entry['rivals'][m][key] / mine[key]:.1f}" if entry["rivals"].get(m, {}).get(key) else "-" for m in others
+        ]
+        rows.append([work_name(name, entry), str(mine["features"]), shown(mine[key]), *factors])
+    return table(["work", "features", "seconds", *(known[m] for m in others)], rows)
+
+
+def busy_part(found: Record | None) -> list[str]:
+    """How a measured load changes the factors."""
+    if not found:
+        return []
+    told: dict[str, list[str]] = {}
+    for row in found["rows"]:
+        times = row["seconds_with_binning"]
+        beside = f"beside {row['busy']} busy processes" if row["busy"] else "idle"
+        told.setdefault(f"{row['work']} with {row['trees']} trees", []).append(
+            f"{times[CEGB] / times[OURS]:.1f} {beside}"
+        )
+    works = "; ".join(f"{work}: {', '.join(factors)}" for work, factors in told.items())
+    return [f"**Beside other processes**, on the same two cores, LightGBM CEGB takes so many times longer: {works}.\n"]
+
+
+def waiting_part(rows: list[Record] | None) -> list[str]:
+    """How long the command takes."""
+    if not rows:
+        return []
+    found = [[row["table"].split(", ")[0] + kind(row["table"]), f"{row['cpu_s']:.2g}"] for row in rows if plain(row)]
+    return [
+        "**The command.** CPU seconds of `frugalboost select` with its defaults, all of it: search, choice, report. "
+        "[More](results/waiting_sizes.md).\n",
+        *table(["table", "CPU s"], found),
+    ]
+
+
+def plain(row: Record) -> bool:
+    return bool(row["search"] == "default")
+
+
+def kind(name: str) -> str:
+    """Classes of a table, where there are more than two."""
+    classes = name.split(", ")[1]
+    return "" if classes == "2 classes" else f", {classes}"
 
 
 def training(entries: dict[str, Record]) -> list[str]:
@@ -226,9 +285,10 @@ def growth_part(result: Record, machine: Record) -> list[str]:
     return lines
 
 
-def page(speed: Record, grown: Record | None) -> str:
-    """The whole page."""
-    lines = ["# Speed\n", "Made by `lab/speed/page.py`; to repeat it:\n", COMMANDS, about(speed), HOW]
+def page(speed: Record, grown: Record | None, busy: Record | None = None, waiting: list[Record] | None = None) -> str:
+    """The whole page: one screen to read, then the details."""
+    lines = ["# Speed\n", SHORT, *in_short(speed["works"]), *busy_part(busy), *waiting_part(waiting)]
+    lines += ["## How it was measured\n", "Made by `lab/speed/page.py`; to repeat it:\n", COMMANDS, about(speed), HOW]
     lines += works_part(speed["works"])
     if grown:
         lines += growth_part(grown, speed["machine"])
@@ -252,7 +312,7 @@ def main() -> int:
         return 1
     speed["works"] = {name: speed["works"][name] for name in WORKS if name in speed["works"]}
     pictures(speed, grown, IMAGES)
-    (DOCS / "speed.md").write_text(page(speed, grown))
+    (DOCS / "speed.md").write_text(page(speed, grown, opened("busy.json"), opened("waiting_sizes.json")))
     return 0
 
 

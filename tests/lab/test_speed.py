@@ -61,7 +61,19 @@ def test_speed_page(tmp_path):
     entries = {"fast": entry({OURS: 1.0, CEGB: 3.0}, (9, 4)), "slow": entry({OURS: 2.0, CEGB: 3.0}, (90, 4))}
     works = {"machine": machine, "setting": SETTING, "works": entries}
     grown = {"machine": machine, "setting": SETTING, "rows": entries}
-    page = speed_page.page(works, grown)
+    load = {"work": "fast", "trees": 50, "busy": 2, "seconds_with_binning": {OURS: 2.0, CEGB: 9.0}}
+    waits = [
+        {"table": "9 x 4, 3 classes, 2 informative, seed 0", "search": "default", "cpu_s": 1.23},
+        {"table": "9 x 4, 2 classes, 2 informative, seed 0", "search": "thorough", "cpu_s": 99.0},
+    ]
+    page = speed_page.page(works, grown, {"rows": [load]}, waits)
+    first, details = page.split("## How it was measured")
+    assert "| fast, 9 x 4, 50 trees | 5 | 1.100 | 2.8 |" in first
+    assert "fast with 50 trees: 4.5 beside 2 busy processes." in first
+    assert "| 9 x 4, 3 classes | 1.2 |" in first
+    assert "99" not in first
+    assert "| fast, 9 x 4, 50 trees | 5 |" not in details
+    assert "## How it was measured" in speed_page.page(works, None)
     assert "| fast, 9 x 4, 50 trees | 1.000 (5) | 3.000 (5) | **3.00** | 2 | yes |" in page
     assert "| **1.50** | 2 | **no** |" in page
     assert "| 90 | 5 / 5 | 2.000 (2.100) | 3.000 (3.100) | **1.50** |" in page
