@@ -1,5 +1,7 @@
 """Choosing by cross-validation."""
 
+import ast
+
 import numpy as np
 import pytest
 import sklearn
@@ -342,3 +344,14 @@ def test_another_rule_needs_no_further_splits(monkeypatch):
     assert changed.best_index_ == asked.best_index_
     assert changed.selected_features_.tolist() == asked.selected_features_.tolist()
     np.testing.assert_array_equal(changed.predict_proba(X), asked.predict_proba(X))
+
+
+def test_fits_parse_no_text(monkeypatch):
+    """In Python 3.11.7 and before, two threads that parse at the same time may end in a SystemError."""
+
+    def parse(*args, **kwargs):
+        raise AssertionError("a fit parses text")
+
+    monkeypatch.setattr(ast, "parse", parse)
+    GBFSClassifierCV(GBFSClassifier(max_iter=3), n_mus=3, cv=2, n_jobs=2).fit(X, Y)
+    GBFSClassifier(n_features_to_select=2, max_iter=3, n_jobs=2).fit(X, Y)

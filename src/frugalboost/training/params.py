@@ -14,6 +14,8 @@ from frugalboost.training.parameters import PARAMETERS, kept
 
 _KEPT = tuple(p for p in PARAMETERS if p.kept is not None)
 _FOR_CORE = tuple(p for p in _KEPT if p.to_core is not None)
+# Read once: in Python 3.11.7 and before, two threads that parse at the same time may end in a SystemError.
+_DEFAULTS = {p.name: literal_eval(p.default) for p in _KEPT}
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ class Params:
         validation_seed = int(check_random_state(state).randint(LARGEST_INT)) if estimator.early_stopping else None
         seed = 0 if state is None else int(check_random_state(state).randint(LARGEST_INT))
         # A setting that only the other estimator has means nothing to this one.
-        settings = {p.name: kept(p, getattr(estimator, p.name, literal_eval(p.default))) for p in _KEPT}
+        settings = {p.name: kept(p, getattr(estimator, p.name, _DEFAULTS[p.name])) for p in _KEPT}
         return cls(**settings, seed=seed, validation_seed=validation_seed)
 
     def to_core(self) -> _core.Params:
