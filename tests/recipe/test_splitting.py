@@ -58,7 +58,7 @@ def test_equal_rows_do_not_make_errors_look_low():
     for point in found.path[1:]:
         assert point.error > 11
     assert "equal rows are in the same part" in split_of(found)
-    assert any("2,100 of 2,400 rows repeat" in text and "They share a fold" in text for text in found.notices)
+    assert any("2,100 of 2,400 rows repeat" in text and "never in both parts" in text for text in found.notices)
 
 
 def test_tables_without_equal_rows_are_split_as_before(seen):
@@ -84,17 +84,17 @@ def test_rows_that_are_equal_by_chance_are_split_as_they_are():
     frame = pd.DataFrame(rng.integers(3, size=(400, 2)), columns=["sex", "class"])
     frame["y"] = (frame["sex"] + frame["class"] + rng.normal(size=400) > 2).astype(int)
     found = frugalboost.select(frame, "y", **QUICK)
-    assert "Equal rows are not kept together: only 9 rows differ." in split_of(found)
+    assert "Equal rows are not kept together, because there are only 9 different ones." in split_of(found)
     assert any("may make errors look too low" in text for text in found.notices)
     assert found.features
     assert FEW_DIFFERENT > 9
 
 
 def test_equal_rows_that_leave_no_splits_are_split_as_they_are():
-    frame = pd.DataFrame({"x": [0.0] * 6 + [1.0] * 5, "y": ["a", "b"] * 5 + ["a"]})
-    frame["x"] += np.repeat([0.0, 0.5], [8, 3])  # three different rows, too few to keep apart
-    found = frugalboost.select(frame.assign(y=["a"] * 6 + ["b"] * 5), "y", trees=5, leaf=1)
-    assert "only 3 rows differ" in split_of(found) or "equal rows" in split_of(found)
+    """Three different rows: where the one of class b is held out, nothing else is left to learn from."""
+    frame = pd.DataFrame({"x": [0.0] * 4 + [1.0] * 4 + [2.0] * 4, "y": ["a"] * 8 + ["b"] * 4})
+    found = frugalboost.select(frame, "y", trees=5, leaf=1, scoring="roc_auc")
+    assert "because that would leave fewer than two splits" in split_of(found)
 
 
 def test_equal_rows_of_every_kind_of_table():
@@ -196,6 +196,20 @@ def test_time_is_respected_and_no_feature(seen):
     )
     assert not any("when" in text for text in found.notices)
     assert found.report.contents["about"]["time"] == "when"
+
+
+def test_numbers_are_split_so_too(seen):
+    frame = pd.concat([with_groups(120)] * 2, ignore_index=True)
+    frame["y"] = frame["a"] + frame["b"]
+    frame["patient"] = np.arange(240) % 120 // 4
+    for asked in ({}, {"group": "patient"}, {"time": "when"}, {"time": "when", "group": "patient", "k": 2}):
+        ids = [name for name in ("patient", "when") if name not in asked.values()]
+        found = frugalboost.select(frame, "y", ids=ids, **asked, **QUICK)
+        assert found.features
+        for train, held_out in seen[-1].cv:
+            assert not set(train % 120) & set(held_out % 120)
+            assert len(train)
+            assert len(held_out)
 
 
 def test_time_and_groups_at_once(seen):

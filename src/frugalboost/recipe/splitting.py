@@ -37,7 +37,7 @@ class Ties:
     group: str | None = None  # the column
     time: str | None = None
     equal: bool = False  # there are equal rows, and they are kept together
-    different: int | None = None  # so few different rows that equal ones are not kept together
+    apart: str | None = None  # why equal rows are not kept together
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def tied(rows: Sample, columns: Columns, roles: Roles) -> tuple[Sample, Ties, li
     if same is not None:
         different = int(same.max()) + 1
         if different < FEW_DIFFERENT and len(same) > OFTEN * different:
-            ties = replace(ties, different=different)
+            ties = replace(ties, apart=f"there are only {different} different ones")
         else:
             ties, groups = replace(ties, equal=True), same if groups is None else linked(groups, same)
     return replace(rows, groups=groups, times=times), ties, notices
@@ -187,8 +187,8 @@ def split(rows: Sample, ties: Ties, task: Task, wanted: int, seed: int) -> Split
     if len(found) >= LEAST_SPLITS:
         return Splitting(rows, found, said(found, rows, ties, wanted), len(found))
     if ties.group is None and ties.equal:
-        different = int(by_appearance(rows.groups).max()) + 1
-        return split(replace(rows, groups=None), replace(ties, equal=False, different=different), task, wanted, seed)
+        ties = replace(ties, equal=False, apart="that would leave fewer than two splits")
+        return split(replace(rows, groups=None), ties, task, wanted, seed)
     raise no_splits(ties)
 
 
@@ -237,9 +237,7 @@ def at_random(n_splits: int) -> str:
 
 def apart(ties: Ties) -> str:
     """A sentence where equal rows are not kept together."""
-    if ties.different is None:
-        return ""
-    return f" Equal rows are not kept together: only {ties.different} rows differ."
+    return "" if ties.apart is None else f" Equal rows are not kept together, because {ties.apart}."
 
 
 def said(found: list[Parts], rows: Sample, ties: Ties, wanted: int) -> str:

@@ -174,7 +174,9 @@ class Scan:
         differ = int((y != y[first][inverse.reshape(-1)]).sum())
         if classes and differ:
             text += f", {differ:,} of them with another class than the first of them"
-        done = "They share a fold, so that no model is judged on rows that it was fitted on."
+        done = (
+            "Equal rows are never in both parts of a split, so that no model is judged on rows that it was fitted on."
+        )
         if seen:
             done = "Equal rows are in training and held-out parts, which may make errors look too low."
         return [Notice(NoticeKind.ROWS, f"{text}. {done}")]

@@ -105,7 +105,7 @@ def examine(
         test_score=scorer(choice.model),
         constant_score=constant_score(search, rows),
         n_splits=search.n_splits_,
-        split=split or how_split(search, rows),
+        split=(split or how_split(search, rows)) + on_first_splits(choice, search.n_splits_),
         seen=held_out_rows_seen(search, rows),
     )
 
@@ -118,6 +118,12 @@ def how_split(search: GBFSCVBase, rows: Sample) -> str:
         return f"{how} random splits into 80 and 20 % of the rows{tied}."
     named = hasattr(search.cv, "split")
     return f"{how} splits by {type(search.cv).__name__}." if named else f"{how} splits."
+
+
+def on_first_splits(choice: Choice, n_splits: int) -> str:
+    """A sentence where the chosen model was scored on some of the splits."""
+    used = n_splits if choice.bought is None else len(choice.bought)
+    return f" The error of the chosen model is that over the first {used} of them." if used < n_splits else ""
 
 
 def held_out_rows_seen(search: GBFSCVBase, rows: Sample) -> bool:

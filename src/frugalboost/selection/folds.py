@@ -157,7 +157,8 @@ def stretches(times: NDArray[np.generic], number: int) -> Places:
     middle = np.cumsum(counts) - counts / 2
     stretch = np.minimum((middle * number / len(times)).astype(np.int64), number - 1)
     numbered: Places = np.unique(stretch, return_inverse=True)[1].reshape(-1)
-    return numbered[rank.reshape(-1)]
+    found: Places = numbered[rank.reshape(-1)]
+    return found
 
 
 def forward_splits(times: NDArray[np.generic], groups: Places | None, n_splits: int) -> list[Parts]:
