@@ -188,8 +188,10 @@ def test_a_mu_that_was_asked_for_is_the_same_in_every_split(given, shared, monke
     asked, purchases_on = [], steps.purchases_on
     fits = []
     monkeypatch.setattr(steps, "purchases_on", lambda *args: asked.append(args[2]) or purchases_on(*args))
-    fit = frugalboost.GBFSClassifier.fit
-    monkeypatch.setattr(frugalboost.GBFSClassifier, "fit", lambda self, *args: fits.append(self.mu) or fit(self, *args))
+    fit = frugalboost.GBFSClassifier._fit_rows
+    monkeypatch.setattr(
+        frugalboost.GBFSClassifier, "_fit_rows", lambda self, rows: fits.append(self.mu) or fit(self, rows)
+    )
     rows = steps.Sample(X, y)
     steps.steps_of(search, search.estimator_, rows, steps.HeldOutScorer(search.estimator_, None, None), mu_given=given)
     assert asked == [not given] * 5

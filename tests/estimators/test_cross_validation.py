@@ -22,7 +22,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from frugalboost import GBFSClassifier, GBFSClassifierCV, GBFSRegressor, GBFSRegressorCV
+from frugalboost import GBFSClassifier, GBFSClassifierCV, GBFSRegressor, GBFSRegressorCV, gbfs_path
+from frugalboost.selection import importance
+from frugalboost.tables.sample import Sample
 
 X, Y = load_breast_cancer(return_X_y=True)
 QUICK = GBFSClassifier(max_iter=20)
@@ -135,6 +137,43 @@ def test_groups_stay_together():
     assert search.best_score_ == pytest.approx(np.mean(by_hand))
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         GBFSClassifierCV(QUICK, cv=LeaveOneGroupOut()).fit(X, Y, groups=groups[:5])
+
+
+def test_groups_stay_together_in_the_usual_splits():
+    groups = np.array([f"patient {i % 40}" for i in range(len(Y))])
+    search = GBFSClassifierCV(QUICK, **SMALL | {"cv": None}).fit(X, Y, groups=groups)
+    splits = search._splits(Sample(None, Y, groups=groups), Sample(None, Y.astype(float)))
+    assert len(splits) == search.n_splits_ == 5
+    for train, held_out in splits:
+        assert not set(groups[train]) & set(groups[held_out])
+        assert len(held_out) == pytest.approx(len(Y) / 5, abs=15)
+        assert Y[held_out].mean() == pytest.approx(Y.mean(), abs=0.03)
+    few = GBFSClassifierCV(QUICK, mus=MUS).fit(X, Y, groups=np.arange(len(Y)) % 3)
+    assert few.n_splits_ == 3
+    before = dict(vars(few))
+    for wrong, words in (
+        (np.zeros(len(Y)), "groups has one value only"),
+        (np.full(len(Y), np.nan), "groups contains NaN"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            few.fit(X, Y, groups=wrong)
+        assert vars(few) == before
+
+
+def test_groups_reach_the_folds_that_sell_back(monkeypatch):
+    groups, asked, folds = np.repeat(np.arange(len(Y) // 2 + 1), 2)[: len(Y)], [], importance.stratified_folds
+
+    def kept(rows, *rest):
+        found = folds(rows, *rest)
+        asked.extend(set(rows.groups[train]) & set(rows.groups[held]) for train, held in found)
+        return found
+
+    monkeypatch.setattr(importance, "stratified_folds", kept)
+    few = GBFSClassifier(max_iter=5)
+    GBFSClassifierCV(few, n_features_to_select=2, cv=GroupKFold(2)).fit(X, Y, groups=groups)
+    gbfs_path(X, Y, estimator=few, n_features_to_select=[2], groups=groups)
+    assert len(asked) == 5 * (2 + 1 + 1)  # both splits, all rows, the path
+    assert not any(asked)
 
 
 def test_weights_reach_fits_and_scores():
@@ -339,7 +378,7 @@ def test_another_rule_needs_no_further_splits(monkeypatch):
     changed = GBFSClassifierCV(QUICK, rule="min", n_mus=10, random_state=0).fit(X, Y)
     before = changed.n_features_selected_
     monkeypatch.setattr(GBFSClassifierCV, "_try", None)
-    changed._choose_by("1se", X, Y, None)
+    changed._choose_by("1se", Sample(X, Y))
     assert changed.n_features_selected_ < before
     assert changed.best_index_ == asked.best_index_
     assert changed.selected_features_.tolist() == asked.selected_features_.tolist()

@@ -9,7 +9,7 @@ import pytest
 import frugalboost
 from frugalboost.cli import main
 from frugalboost.estimators import cross_validation, racing
-from frugalboost.recipe import choosing
+from frugalboost.recipe import choosing, splitting
 from frugalboost.recipe.choosing import Settings, effort_of
 from frugalboost.recipe.effort import ENOUGH, MOST, PER_MILLION, SMALLEST_SAMPLE, Effort, Size, effort_for
 from frugalboost.recipe.task import task_of
@@ -138,9 +138,9 @@ def test_reports_without_a_path(asked, tmp_path, monkeypatch, capsys):
 
 def test_thorough_fits_every_candidate_to_the_end(monkeypatch):
     made_searches = []
-    fit = cross_validation.GBFSCVBase.fit
+    fit = cross_validation.GBFSCVBase._fit_rows
     monkeypatch.setattr(
-        cross_validation.GBFSCVBase, "fit", lambda self, *rest: made_searches.append(self) or fit(self, *rest)
+        cross_validation.GBFSCVBase, "_fit_rows", lambda self, rows: made_searches.append(self) or fit(self, rows)
     )
     frugalboost.select(made(), "y", thorough=True, points=3, **SHORT)
     assert not any(isinstance(search, racing.Racing) for search in made_searches)
@@ -257,7 +257,7 @@ def test_selling_uses_some_of_the_splits_unless_they_are_given(splits, expected,
     selection = frugalboost.select(frame, "y", trees=20, depth=2, points=4, splits=splits)
     assert found[0].n_splits_ == expected
     rows = np.zeros((len(frame), 1))
-    some, every = found[0].cv, choosing.StratifiedShuffleSplit(5, test_size=0.2, random_state=0)
+    some, every = found[0].cv, splitting.StratifiedShuffleSplit(5, test_size=0.2, random_state=0)
     for (train, _), (other, _) in zip(some.split(rows, frame["y"]), every.split(rows, frame["y"]), strict=False):
         np.testing.assert_array_equal(train, other)
     if "selling" in selection.why:

@@ -14,6 +14,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.model_selection import train_test_split
 
+import frugalboost
 from frugalboost import GBFSClassifier, GBFSClassifierCV, GBFSRegressor, GBFSRegressorCV
 from frugalboost.costs import Bags
 
@@ -193,6 +194,36 @@ def test_the_ring_of_the_chart_follows_the_slider(page, classes):
     shown.wait_for_timeout(200)
     assert len(first) == len(rings()) == 1
     assert first != rings()
+
+
+@pytest.mark.parametrize("asked", [{}, {"k": 2}, {"mu": 0.02}])
+def test_slider_ring_and_headline_show_the_chosen_model(page, tmp_path, asked):
+    """Also where it is not on the path: sold back, or asked for."""
+    table = load_breast_cancer(as_frame=True).frame.rename(columns={"worst perimeter": NASTY})
+    found = frugalboost.select(table, "target", trees=30, points=6, splits=3, depth=2, **asked)
+    assert found.report.contents["chosen"]["index"] is None
+    found.report.save(tmp_path / "chosen.html")
+    shown = page(tmp_path / "chosen.html", viewport={"width": 1100, "height": 900})
+    said = shown.locator("#said").text_content()
+    assert said.endswith("(the chosen one)")
+    assert said.startswith(f"{found.choice.n_features} feature")
+    assert f"error {found.choice.error:.1f} % ± {found.choice.standard_error:.1f} %" in said
+    assert (
+        f"error {found.choice.error:.1f} % ± {found.choice.standard_error:.1f} %" in shown.locator(".lead").inner_text()
+    )
+    assert set(listed(shown)) == set(found.features)
+    assert shown.locator("tr.here").count() == 1
+    marks = (
+        "[...document.querySelectorAll('#chart-tradeoff path')].filter(p => p.getAttribute('stroke-width') === '2.5')"
+    )
+    rings = shown.evaluate(f"{marks}.map(p => p.getAttribute('transform'))")
+    diamonds = shown.locator("#chart-tradeoff .layer_3_marks path").all()
+    assert [d.get_attribute("transform") for d in diamonds] == rings
+    keep(shown, f"chosen_{'_'.join(asked)}")
+    shown.locator("#at").press("Home")
+    assert "0 features" in shown.locator("#said").text_content()
+    shown.locator("#at").fill(str(int(shown.locator("#at").get_attribute("max"))))
+    assert "(the chosen one)" not in shown.locator("#said").text_content()
 
 
 def test_names_are_text(page, classes):

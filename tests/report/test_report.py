@@ -18,6 +18,7 @@ import frugalboost
 from frugalboost import GBFSClassifier, GBFSClassifierCV, GBFSRegressor, GBFSRegressorCV, gbfs_path
 from frugalboost.costs import Bags
 from frugalboost.page.charts import charts_of
+from frugalboost.page.stops import start_of, stops_of
 from frugalboost.report import Report
 from frugalboost.report.build import check_table
 from frugalboost.report.facts import Scan
@@ -222,6 +223,24 @@ def test_step_sizes():
     assert many[:20] == list(range(1, 21))
     assert many[-1] == 1000
     assert len(many) <= 40
+
+
+def test_the_slider_starts_at_the_chosen_model_wherever_it_is():
+    points = [{"n_features": n, "features": list(range(n))} for n in (0, 2, 2, 5)]
+    features = [{"name": 7, "gain": 10.0}, {"name": 1, "gain": 90.0}]
+    sold = {"index": None, "n_features": 2, "features": features}
+    stops = stops_of({"points": points, "chosen": sold})
+    assert [stop["n_features"] for stop in stops] == [0, 2, 2, 2, 5]
+    assert start_of(stops) == 3
+    assert stops[3]["features"] == [1, 7]
+    assert stops[3]["gains"] == [90.0, 10.0]
+    assert [stop["on_path"] for stop in stops] == [True, True, True, False, True]
+    assert start_of(stops_of({"points": points, "chosen": sold | {"n_features": 9}})) == 4
+    ruled = stops_of({"points": points, "chosen": sold | {"index": 1}})
+    assert len(ruled) == 4
+    assert start_of(ruled) == 1
+    alone = stops_of({"points": points[1:2], "chosen": sold})  # without a path, fitted on all rows after a sample
+    assert [stop["features"] for stop in alone] == [[1, 7]]
 
 
 def test_a_scan_finds_twins_and_equal_rows_in_any_kind_of_table():

@@ -69,6 +69,8 @@ def select(
     budget: o.Budget = None,
     ids: o.Ids = None,
     weight: o.Weight = None,
+    group: o.Group = None,
+    time: o.Time = None,
     test: o.Test = None,
     task: o.TaskOption = TaskKind.AUTO,
     scoring: o.Scoring = None,
@@ -96,6 +98,7 @@ def select(
     search = {"splits": splits, "points": points, "sample": sample, "thorough": thorough, "seed": seed}
     search |= {"threads": threads}
     roles = {"target": target, "weight": weight, "ids": tuple(ids or ()), "task": task.value, "scoring": scoring}
+    roles |= {"group": group, "time": time}
     files = {"table": table, "test": test or None, "costs": costs or None, "bags": bags or None, "header": header}
     with errors_in_one_sentence():
         run_select(roles | files, rule_of_choice | fits | search | {"verbose": int(not quiet)}, out, json, quiet)

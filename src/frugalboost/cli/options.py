@@ -39,6 +39,10 @@ BagsOption = Annotated[
 Budget = Annotated[float | None, typer.Option(min=0.0, help="The highest total cost.")]
 Ids = Annotated[list[str] | None, typer.Option("--id", help="A column that is not a feature; may be repeated.")]
 Weight = Annotated[str | None, typer.Option(help="The column of weights.")]
+Group = Annotated[str | None, typer.Option(help="Rows with the same value in this column share a fold.")]
+Time = Annotated[
+    str | None, typer.Option(help="Models are judged on later rows than they were fitted on, by this column.")
+]
 Test = Annotated[str | None, typer.Option(help="A second table, only to measure errors on.")]
 TaskOption = Annotated[TaskKind, typer.Option(help="The kind of target.")]
 Scoring = Annotated[str | None, typer.Option(help="Any score of scikit-learn, such as roc_auc.")]
@@ -55,7 +59,7 @@ Leaf = Annotated[
 ]
 Splits = Annotated[
     int | None,
-    typer.Option(min=2, help="Number of random splits of cross-validation.  [default: 5]"),
+    typer.Option(min=2, help="Number of splits of cross-validation.  [default: 5]"),
 ]
 Points = Annotated[
     int | None, typer.Option(min=2, help="Number of models on the path.  [default: 20, on large tables fewer]")

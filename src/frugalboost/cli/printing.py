@@ -30,6 +30,7 @@ def table_text(contents: Contents, folder: Path) -> str:
     chosen, measure = contents["chosen"], contents["measure"]
     out.print(Text(printable(lead(contents))), style="bold")
     out.print(Text(printable(chosen["why"])))
+    out.print(Text(printable(measure["split"])))
     if chosen["features"]:
         tested = chosen["test_error"] is not None
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)

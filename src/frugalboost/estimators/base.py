@@ -190,6 +190,15 @@ class GBFSBase(NotebookMixin, MadeOfMixin, PredictingMixin, Selector, BaseEstima
         warn_of_selection(self, result)
         return self
 
+    def _checked_rows(self, rows: Sample) -> Sample:
+        """Check rows; they keep their groups and times."""
+        return self._checked(rows.X, rows.y, rows.weights)[0].tied_as(rows)
+
+    def _fit_rows(self, rows: Sample) -> Self:
+        """Fit as ``fit`` does, on rows that may have groups and times: folds of the fit keep to them."""
+        with unchanged_on_error(self):
+            return self._fit_checked(self._checked_rows(rows))
+
     def _task(self, train: Sample, validation: Sample | None = None) -> FitTask:
         """The fit that these settings describe, on checked rows."""
         loss = self._loss

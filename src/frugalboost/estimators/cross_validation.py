@@ -25,7 +25,7 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit, check_cv
 from sklearn.utils import check_random_state, indexable
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from frugalboost._support.progress import Stage, Work
 from frugalboost.estimators.base import GBFSBase, unchanged_on_error
@@ -36,12 +36,13 @@ from frugalboost.estimators.regressor import GBFSRegressor
 from frugalboost.estimators.selector import Selector
 from frugalboost.estimators.template import make_template, path_fitter
 from frugalboost.selection.final_fit import FitResult
+from frugalboost.selection.folds import grouped_splits
 from frugalboost.selection.path import check_mus, check_numbers, mu_grid
 from frugalboost.selection.scoring import Scorer, score_name
 from frugalboost.selection.splits import Fold, Grid, Scored, Split, check_classes, chosen_index
 from frugalboost.tables.sample import Sample
 from frugalboost.tables.sources import as_batches
-from frugalboost.tables.targets import by_appearance, check_weights
+from frugalboost.tables.targets import by_appearance, check_groups, check_weights
 
 Floats = NDArray[np.float64]
 T = TypeVar("T", bound=type)
@@ -124,7 +125,8 @@ class GBFSCVBase(NotebookMixin, Selector, MetaEstimatorMixin, BaseEstimator):  #
         sample_weight : array-like of shape (n_samples,), default=None
             Weights, for the fits and for the scores.
         groups : array-like of shape (n_samples,), default=None
-            For a splitter that keeps groups together.
+            Rows of a group share a fold: in the splits, if ``cv`` is None or a splitter that keeps groups together, and
+            in the folds that choose among features or base learners.
 
         Returns
         -------
@@ -145,13 +147,17 @@ class GBFSCVBase(NotebookMixin, Selector, MetaEstimatorMixin, BaseEstimator):  #
                 f"{type(self).__name__} needs a table in memory, and X is a file or comes in batches. Choose mu with "
                 "gbfs_path, or on some of the rows."
             )
+        return self._fit_rows(Sample(X, y, sample_weight, groups))
+
+    def _fit_rows(self, rows: Sample) -> Self:
+        """Fit on rows that may have groups and times."""
         with unchanged_on_error(self):
-            return self._choose(*self._search(Sample(X, y, sample_weight, groups)))
+            return self._choose(*self._search(rows))
 
     def _search(self, rows: Sample) -> tuple[GBFSBase, Sample]:
         """Score the candidates; the estimator and the checked rows for the fit on all rows."""
         template = self._template()
-        sample, _ = template._checked(rows.X, rows.y, rows.weights)
+        sample = template._checked_rows(replace(rows, groups=check_groups(rows.groups, rows.y)))
         splits = self._splits(Sample(None, rows.y, groups=rows.groups), sample)
         grid = self._grid(template, sample)
         # Scores use the user's own targets, and weights without class weights.
@@ -174,12 +180,12 @@ class GBFSCVBase(NotebookMixin, Selector, MetaEstimatorMixin, BaseEstimator):  #
                 setattr(self, name, value)
         return self
 
-    def _choose_by(self, rule: str, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Self:
+    def _choose_by(self, rule: str, rows: Sample) -> Self:
         """Apply another rule to the results of ``fit`` on the same rows: only the last fit is repeated."""
         with unchanged_on_error(self):
             self.rule = rule
             template = self._template()
-            return self._choose(template, template._checked(X, y, sample_weight)[0])
+            return self._choose(template, template._checked_rows(rows))
 
     def _template(self) -> GBFSBase:
         if self.estimator is not None and not isinstance(self.estimator, self._kind):
@@ -195,11 +201,11 @@ class GBFSCVBase(NotebookMixin, Selector, MetaEstimatorMixin, BaseEstimator):  #
     def _splits(self, targets: Sample, sample: Sample) -> list[Split]:
         """Training and held-out rows by the user's targets and groups; ``sample`` is the same rows, checked."""
         y, groups = targets.y, targets.groups
-        if groups is not None:
-            check_consistent_length(y, groups)
-        cv = self.cv
-        if cv is None:
-            seed = check_random_state(self.random_state).randint(2**31 - 1)
+        cv, codes = self.cv, check_groups(groups, y)
+        seed = check_random_state(self.random_state).randint(2**31 - 1) if cv is None else 0
+        if cv is None and codes is not None:
+            cv = grouped_splits(sample.y, codes, is_classifier(self), 5, seed)
+        elif cv is None:
             kind = StratifiedShuffleSplit if is_classifier(self) else ShuffleSplit
             cv = kind(5, test_size=0.2, random_state=seed)
         splitter = check_cv(cv, y, classifier=is_classifier(self))
@@ -365,6 +371,7 @@ max_iters : sequence of int or None, default=None
     estimator's.
 cv : int, splitter, iterable or None, default=None
     Any splitter of scikit-learn. None: 5 random splits into 80 and 20 percent, as in the paper, stratified for classes.
+    If ``fit`` gets ``groups``, rows of a group are in the same part, and with fewer groups there are fewer splits.
 scoring : str, callable or None, default=None
     Any scorer of scikit-learn; None is the estimator's own, %(score)s.
 rule : {"min", "1se", "paired"}, default="min"

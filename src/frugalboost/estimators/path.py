@@ -20,6 +20,7 @@ from frugalboost.selection.final_fit import FitResult
 from frugalboost.selection.path import PathFitter, check_mus, check_numbers, mu_grid
 from frugalboost.selection.scoring import Scorer, score_name
 from frugalboost.tables.sample import Checksums
+from frugalboost.tables.targets import check_groups
 from frugalboost.training.task import FitTask
 
 Floats = NDArray[np.float64]
@@ -307,6 +308,7 @@ def gbfs_path(
     eps: float = 1e-3,
     n_features_to_select: Sequence[int] | None = None,
     sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
     X_val: Any = None,
     y_val: ArrayLike | None = None,
     sample_weight_val: ArrayLike | None = None,
@@ -337,6 +339,8 @@ def gbfs_path(
         Numbers of features instead of mus: buy many, then sell the weakest back, and keep a model of each size.
     sample_weight, X_val, y_val, sample_weight_val : default=None
         As for ``fit`` of the estimators.
+    groups : array-like of shape (n_samples,), default=None
+        Rows of a group share a fold, where folds choose among features or base learners.
     scoring : str, callable or None, default=None
         Any scorer of scikit-learn; None is the estimator's own, accuracy or R2.
     n_jobs : int or None, default=None
@@ -370,6 +374,7 @@ def gbfs_path(
         raise ValueError("mus and n_features_to_select can't be used together: give one of them.")
     scorer = Scorer(check_scoring(template, scoring=scoring))  # a wrong name is told before anything is fitted
     train, validation = template._checked(X, y, sample_weight, X_val, y_val, sample_weight_val)
+    train = replace(train, groups=check_groups(groups, train.y))
     fitter = path_fitter(template, train, validation, n_jobs)
     parameter = "mu" if n_features_to_select is None else "n_features_to_select"
     values: NDArray[Any]

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from frugalboost.page.contents import Contents
+from frugalboost.page.stops import start_of, stops_of
 
 Spec = dict[str, Any]
 BLUE, ORANGE, GREEN = "#3b7cb8", "#d5642a", "#2a9273"  # readable on white and on black, and to the colour-blind
@@ -63,11 +64,12 @@ def curve(contents: Contents, x: str, x_title: str) -> Any:
     alt = library()
     measure = contents["measure"]
     title = f"{measure['title']}{',' if measure['unit'] else ''}{measure['unit']}"
-    rows = curve_rows(contents, x)
+    shown = curve_rows(contents, x)
+    rows = [row for row in shown if row["on_path"]]
     if not rows:
         return None
     tested = rows[0]["test"] is not None
-    most = max(row["x"] for row in rows)
+    most = max(row["x"] for row in shown)
     scale = alt.Scale(type="symlog", constant=1) if most > 30 else alt.Scale(zero=False, nice=True)
     every = max(1, round(most / 15))
     marks = {"values": list(range(0, int(most) + 1, every))} if most <= 30 else {}
@@ -83,8 +85,7 @@ def curve(contents: Contents, x: str, x_title: str) -> Any:
         *([alt.Tooltip("test:Q", title="on the test rows", format=".4g")] if tested else []),
     ]
     base = alt.Chart(data(rows))
-    here = contents["chosen"]
-    at = alt.param(name="at", value=contents["start"])
+    at = alt.param(name="at", value=start_of(stops_of(contents)))
     layers = [
         base.mark_area(opacity=0.18, color=BLUE).encode(
             x=across, y=alt.Y("low:Q", title=title, scale=height), y2="high:Q"
@@ -96,10 +97,11 @@ def curve(contents: Contents, x: str, x_title: str) -> Any:
         layers.append(dashed.encode(x=across, y=alt.Y("test:Q", title=title, scale=height), order="i:Q"))
     layers += [
         base.mark_point(color=BLUE, filled=True, size=60).encode(x=across, y=up, tooltip=tips),
-        alt.Chart(data([{"x": here["n_features"] if x == "n_features" else here["price"], "error": here["error"]}]))
+        alt.Chart(data([chosen_row(contents, x, shown)]))
         .mark_point(color=ORANGE, filled=True, size=170, shape="diamond", tooltip={"content": "data"})
         .encode(x=across, y=up, tooltip=[alt.Tooltip("error:Q", title="chosen", format=".4g")]),
-        base.mark_point(color=ORANGE, size=260, strokeWidth=2.5, filled=False)
+        alt.Chart(data(shown))
+        .mark_point(color=ORANGE, size=260, strokeWidth=2.5, filled=False)
         .encode(x=across, y=up, tooltip=tips)
         .transform_filter("datum.i == at"),
     ]
@@ -108,12 +110,14 @@ def curve(contents: Contents, x: str, x_title: str) -> Any:
 
 
 def curve_rows(contents: Contents, x: str) -> list[dict[str, Any]]:
-    """The models of the path that have an error, each with its band; if it has one model, those with its features."""
-    if len(contents["points"]) == 1:
+    """The models of the slider that have an error, each with its band; if there is one, those with its features."""
+    stops = stops_of(contents)
+    if len(stops) == 1:
         return first_features(contents, x)
     return [
         {
             "i": i,
+            "on_path": p["on_path"],
             "x": p[x],
             "error": p["error"],
             "low": lowest(p["error"], p["spread"] or 0.0),
@@ -123,9 +127,16 @@ def curve_rows(contents: Contents, x: str) -> list[dict[str, Any]]:
             "features": p["n_features"],
             "price": p["price"],
         }
-        for i, p in enumerate(contents["points"])
+        for i, p in enumerate(stops)
         if p["error"] is not None
     ]
+
+
+def chosen_row(contents: Contents, x: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """The chosen model in a chart; a click on it moves the slider there."""
+    chosen, at = contents["chosen"], start_of(stops_of(contents))
+    place = {"x": chosen[x], "error": chosen["error"]}
+    return place | ({"i": at} if any(row["i"] == at for row in rows) else {})
 
 
 def first_features(contents: Contents, x: str) -> list[dict[str, Any]]:
@@ -140,7 +151,7 @@ def first_features(contents: Contents, x: str) -> list[dict[str, Any]]:
         rows.append(own | {"error": chosen["error"], "test": chosen["test_error"]})
     place = "features" if x == "n_features" else "price"
     return [
-        row | {"i": i, "x": row[place], "low": row["error"], "high": row["error"], "value": None}
+        row | {"i": i, "on_path": True, "x": row[place], "low": row["error"], "high": row["error"], "value": None}
         for i, row in enumerate(rows, start=1)  # the slider is at 0, which is none of them
     ]
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from frugalboost.page.charts import Spec, charts_of, classes_of
 from frugalboost.page.contents import Contents
+from frugalboost.page.stops import start_of, stops_of
 from frugalboost.page.words import slope_text
 
 MOST_ROWS = 200  # of a table on the page; selected.csv has all
@@ -27,7 +28,7 @@ def page_of(contents: Contents) -> str:
     str
         HTML. Everything that came from data is escaped.
     """
-    charts = charts_of(contents)
+    charts, stops = charts_of(contents), stops_of(contents)
     from jinja2 import Environment
     from markupsafe import Markup
 
@@ -41,6 +42,8 @@ def page_of(contents: Contents) -> str:
     page: str = template.render(
         c=contents,
         charts=charts,
+        stops=stops,
+        start=start_of(stops),
         figure=figure,
         error=lambda value: error_text(contents, value),
         slope=lambda feature: slope_text(feature.get("slope"), classes_of(contents)),
@@ -75,7 +78,8 @@ def bundle() -> str:
 
 def embedded(contents: Contents, charts: dict[str, Spec]) -> str:
     """Contents and charts as JSON in which nothing can end the script or begin a tag."""
-    text = json.dumps({**contents, "charts": charts}, ensure_ascii=True, allow_nan=False, default=float)
+    shown = {**contents, "charts": charts, "stops": stops_of(contents)}
+    text = json.dumps(shown, ensure_ascii=True, allow_nan=False, default=float)
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 

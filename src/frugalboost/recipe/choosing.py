@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 import warnings
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit, train_test_split
+from sklearn.model_selection import train_test_split
 
 from frugalboost._support.plan import Part, foresee, reached
 from frugalboost.costs import Cost
@@ -17,9 +16,10 @@ from frugalboost.estimators import GBFSClassifier, GBFSRegressor
 from frugalboost.estimators.base import GBFSBase
 from frugalboost.estimators.cross_validation import GBFSClassifierCV, GBFSCVBase, GBFSRegressorCV
 from frugalboost.estimators.racing import CanNotWin, Racing, RacingClassifierCV, RacingRegressorCV
-from frugalboost.recipe.effort import HELD_OUT, Effort, Size, effort_for, outputs_of
+from frugalboost.recipe.effort import Effort, Size, effort_for, outputs_of
 from frugalboost.recipe.options import Rule
 from frugalboost.recipe.request import Settings
+from frugalboost.recipe.splitting import Ties, first_splits, split, stratifiable
 from frugalboost.recipe.task import Task
 from frugalboost.recipe.workload import selling_work, work_of_run, work_of_steps
 from frugalboost.report.findings import Choice, Findings, chosen_by_rule, examine
@@ -34,13 +34,17 @@ FEW_ROWS = 2_000  # with fewer, two or three splits say too little about whether
 WIDE = {"bases": ("lines", "trees"), "max_depths": (1,)}
 
 
-def choose(rows: Sample, task: Task, settings: Settings, costs: Cost | None, test: Sample | None = None) -> Findings:
+def choose(
+    rows: Sample, ties: Ties, task: Task, settings: Settings, costs: Cost | None, test: Sample | None = None
+) -> Findings:
     """Do the work.
 
     Parameters
     ----------
     rows, test : Sample
-        The rows to choose with, and test rows.
+        The rows to choose with, with their groups and times, and test rows.
+    ties : Ties
+        Where groups and times come from.
     task : Task
         Classes or numbers.
     settings : Settings
@@ -55,21 +59,25 @@ def choose(rows: Sample, task: Task, settings: Settings, costs: Cost | None, tes
     """
     effort = effort_of(rows.X.shape, rows.y, task, settings)
     all_rows, rows = rows, sampled(rows, task, settings, effort.rows)
+    splitting = split(rows, ties, task, effort.splits, settings.seed)
+    is_sample, effort = rows is not all_rows, replace(effort, splits=splitting.n_splits)
+    rows = splitting.rows
     template = template_of(len(rows.y), task, settings, costs)
     tried = {"max_iters": trees_tried(settings.trees), **learners_tried(all_rows.X.shape, settings.depth)}
-    search = search_of(template, rows.y, task, settings, effort, **tried)
+    search = search_of(template, splitting.cv, task, settings, effort, **tried)
     learners = len(search._learners(template))
     foresee(*work_of_run(len(rows.y), len(all_rows.y), learners, settings, effort, test is not None))
     reached(Part.SEARCH)
     search, choice = find(search, rows, settings)
     reached(Part.ALL_ROWS)
-    if rows is not all_rows:
-        choice = fitted_on_all(choice, all_rows, settings)
+    if is_sample:
+        tied = all_rows if rows.groups is not None else replace(all_rows, groups=None)
+        choice = fitted_on_all(choice, tied, settings)
     buying = 0.0
     if choice.bought is None:  # every split buys again
         buying = 1.0 if choice.model.n_features_to_select is None else selling_work(learners)
     foresee(work_of_steps(len(choice.model.selected_features_), buying, effort.splits, test is not None))
-    return examine(search, rows, test, choice)
+    return examine(search, rows, test, choice, splitting.words)
 
 
 def find(search: GBFSCVBase, rows: Sample, settings: Settings) -> tuple[GBFSCVBase, Choice]:
@@ -81,7 +89,7 @@ def find(search: GBFSCVBase, rows: Sample, settings: Settings) -> tuple[GBFSCVBa
         reached(Part.SELLING)
         own = selling(search, rows, settings.k, settings.fewer)
         return own, replace(choose_k(own, settings.k, settings.fewer), index=0)
-    search.fit(rows.X, rows.y, rows.weights)
+    search._fit_rows(rows)
     if settings.rule == Rule.ONE_STANDARD_ERROR and not search.n_features_selected_:
         retry_with_paired_rule(search, rows)
     reached(Part.SELLING)
@@ -91,7 +99,7 @@ def find(search: GBFSCVBase, rows: Sample, settings: Settings) -> tuple[GBFSCVBa
     elif settings.mu is not None:
         choice = replace(choice_of(refitted(search, rows, mus=[settings.mu]), asked_for_mu(settings.mu)), mu_given=True)
     elif settings.sell and search.n_features_selected_:
-        fewer = not settings.splits and not settings.thorough
+        fewer = not settings.splits and not settings.thorough and rows.times is None  # the last ones train on most
         choice = sold_back(search, rows, splits_to_sell(search.n_splits_, len(rows.y)) if fewer else None)
     return search, choice or with_purchases(chosen_by_rule(search), search)
 
@@ -121,7 +129,7 @@ def sampled(rows: Sample, task: Task, settings: Settings, wanted: int) -> Sample
 
 def fitted_on_all(choice: Choice, rows: Sample, settings: Settings) -> Choice:
     """The same settings on all rows."""
-    model = clone(choice.model).set_params(n_jobs=settings.threads).fit(rows.X, rows.y, rows.weights)
+    model = clone(choice.model).set_params(n_jobs=settings.threads)._fit_rows(rows)
     why = f"{choice.why} It was chosen on a sample of the rows, then fitted on all {len(rows.y):,}."
     return replace(choice, model=model, index=None, why=why)
 
@@ -154,18 +162,15 @@ def learners_tried(shape: tuple[int, int], depth: int | None) -> dict[str, Any]:
     return dict(WIDE) if depth is None and n_columns > n_rows else {}
 
 
-def search_of(template: GBFSBase, y: Any, task: Task, settings: Settings, effort: Effort, **what: Any) -> GBFSCVBase:
-    """A search over random splits, stratified if every class has enough rows."""
+def search_of(template: GBFSBase, cv: Any, task: Task, settings: Settings, effort: Effort, **what: Any) -> GBFSCVBase:
+    """A search over splits."""
     kind = RacingClassifierCV if task.is_classification else RacingRegressorCV
     if settings.thorough:
         kind = GBFSClassifierCV if task.is_classification else GBFSRegressorCV
-    splitter = ShuffleSplit
-    if task.is_classification and stratifiable(y, 1 - HELD_OUT):
-        splitter = StratifiedShuffleSplit
     return kind(
         template,
         n_mus=effort.points,
-        cv=splitter(effort.splits, test_size=HELD_OUT, random_state=settings.seed),
+        cv=cv,
         scoring=task.scoring,
         rule=str(settings.rule),
         n_jobs=settings.threads,
@@ -179,13 +184,7 @@ def retry_with_paired_rule(search: GBFSCVBase, rows: Sample) -> None:
     """If "1se" buys nothing because splits differ much, compare models split by split."""
     results = search.cv_results_
     if results["mean_n_features"][chosen_index(results, Rule.PAIRED.value)]:
-        search._choose_by(Rule.PAIRED.value, rows.X, rows.y, rows.weights)
-
-
-def stratifiable(y: Any, share: float) -> bool:
-    """Whether both parts of a split can have rows of every class."""
-    counts = np.unique(y, return_counts=True)[1]
-    return bool(counts.min() >= 2 and len(counts) <= min(share, 1 - share) * len(y))
+        search._choose_by(Rule.PAIRED.value, rows)
 
 
 def choose_k(own: GBFSCVBase, k: int, fewer: bool = False) -> Choice:
@@ -219,8 +218,7 @@ def selling(search: GBFSCVBase, rows: Sample, k: int, fewer: bool = False, rival
         trees = {"estimator__base": "lines"}
     once: dict[str, Any] = {"mus": None, "max_iters": None, "max_depths": None, "bases": None}
     if rival is not None and len(rival) < search.n_splits_:
-        once["cv"] = copy.copy(search.cv)
-        once["cv"].n_splits = len(rival)  # the first ones are the same
+        once["cv"] = first_splits(search.cv, len(rival))
     return refitted(search, rows, rival, n_features_to_select=k, estimator__fewer=fewer, **once, **trees)
 
 
@@ -268,7 +266,7 @@ def refitted(search: GBFSCVBase, rows: Sample, rival: Any = None, **changes: Any
     own: GBFSCVBase = clone(search).set_params(rule="min", **changes)
     if isinstance(own, Racing):
         own._rival = rival if len(rows.y) >= FEW_ROWS else None
-    own.fit(rows.X, rows.y, rows.weights)
+    own._fit_rows(rows)
     return own
 
 

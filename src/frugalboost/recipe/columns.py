@@ -32,6 +32,8 @@ class Columns:
     names: list[str]
     notices: list[Notice] = field(default_factory=list)
     dropped_rows: int = 0
+    group: Any = None  # columns of Arrow
+    time: Any = None
 
 
 def split_columns(loaded: LoadedTable, roles: Roles, messages: Messages = SILENT) -> Columns:
@@ -53,20 +55,21 @@ def split_columns(loaded: LoadedTable, roles: Roles, messages: Messages = SILENT
     """
     remarks = [Notice(NoticeKind.READ, messages.spelled(words)) for words in loaded.remarks]
     if loaded.is_sparse:
-        if roles.target not in (None, LIBSVM_TARGET) or roles.weight or roles.ids:
-            raise Problem(f"A LIBSVM file has one target, {LIBSVM_TARGET!r}, and no weights or ids.")
+        if set(roles.named) - {LIBSVM_TARGET}:
+            raise Problem(f"A LIBSVM file has one target, {LIBSVM_TARGET!r}, and no weights, ids, groups or times.")
         return Columns(loaded.columns, loaded.target, None, loaded.names, remarks)
     roles.check(loaded)
     target = str(roles.target)
     table, dropped = with_target(loaded, target)
     y = target_values(table.column(target))
     weights = weights_of(table, roles.weight) if roles.weight else None
-    names = [n for n in loaded.names if n not in (target, roles.weight, *roles.ids)]
+    names = [n for n in loaded.names if n not in roles.named]
     X, notices = features(table, names, loaded.unnamed)
     if dropped:
         text = f"{dropped:,} rows without a value of {target!r} were left out."
         remarks.append(Notice(NoticeKind.ROWS, text))
-    return Columns(X, y, weights, list(X.columns), [*remarks, *notices], dropped)
+    group, time = (None if name is None else table.column(name) for name in (roles.group, roles.time))
+    return Columns(X, y, weights, list(X.columns), [*remarks, *notices], dropped, group, time)
 
 
 def with_target(loaded: LoadedTable, target: str) -> tuple[Any, int]:

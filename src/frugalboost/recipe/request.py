@@ -104,19 +104,26 @@ class Roles:
     target: str | None
     weight: str | None = None
     ids: Sequence[str] = ()
+    group: str | None = None
+    time: str | None = None
+
+    @property
+    def named(self) -> list[str]:
+        """All of these columns."""
+        return [n for n in (self.target, self.weight, *self.ids, self.group, self.time) if n is not None]
 
     def check(self, loaded: LoadedTable) -> None:
         """Raise Problem for a target that is missing, a column that does not exist, or has two roles."""
         if self.target is None:
             there = f"There are {listed(loaded.names)}."
             raise Problem(Option("target"), f" is missing: name the column to predict. {there}")
-        roles = [n for n in (self.target, self.weight, *self.ids) if n is not None]
+        roles = self.named
         for name in roles:
             if name not in loaded.names:
                 raise unknown("column", name, loaded.names, loaded.source)
         twice = next((n for i, n in enumerate(roles) if n in roles[:i]), None)
         if twice is not None:
-            raise Problem(f"Column {twice!r} has two roles. Use it as one of target, weight and id.")
+            raise Problem(f"Column {twice!r} has two roles. Use it as one of target, weight, id, group and time.")
 
 
 @dataclass(frozen=True)
@@ -127,6 +134,8 @@ class Request:
     target: str | None = None
     weight: str | None = None
     ids: Sequence[str] = ()
+    group: str | None = None
+    time: str | None = None
     test: Any = None
     costs: Any = None
     bags: Any = None
@@ -140,7 +149,8 @@ class Request:
         """Raise Problem for errors that do not depend on the table."""
         self.settings.check()
         check_word("task", self.task, TaskKind)
-        for name, value in (("target", self.target), ("weight", self.weight), ("scoring", self.scoring)):
+        for name in ("target", "weight", "group", "time", "scoring"):
+            value = getattr(self, name)
             if value is not None and not isinstance(value, str):
                 raise Problem(Option(name), f" must be a name, not {type(value).__name__}.")
         for value in self.ids:
@@ -156,4 +166,4 @@ class Request:
     @property
     def roles(self) -> Roles:
         """Which columns are not features."""
-        return Roles(self.target, self.weight, self.ids)
+        return Roles(self.target, self.weight, self.ids, self.group, self.time)

@@ -35,6 +35,7 @@ from frugalboost.recipe.problems import Problem
 from frugalboost.recipe.request import Request, Roles, Settings
 from frugalboost.recipe.scores import unknown_score
 from frugalboost.recipe.selection import Selection, Source
+from frugalboost.recipe.splitting import tied
 from frugalboost.recipe.task import Task, task_of
 from frugalboost.recipe.text import LoadedTable
 from frugalboost.report.contents import contents_of
@@ -59,6 +60,8 @@ def select(
     budget: float | None = None,
     ids: str | int | Iterable[str | int] | None = (),
     weight: str | int | None = None,
+    group: str | int | None = None,
+    time: str | int | None = None,
     test: Any = None,
     task: str = "auto",
     scoring: str | None = None,
@@ -110,6 +113,12 @@ def select(
         Columns that are not features, by name. None: there are no such columns.
     weight : str, int or None, default=None
         The column of weights, by name.
+    group : str, int or None, default=None
+        A column, by name, whose equal values keep rows together: they share a fold, as equal rows always do. It is not
+        a feature. Rows without a value are a group of their own each.
+    time : str, int or None, default=None
+        A column of dates or numbers, by name: models are fitted on earlier rows and judged on later ones. It is not a
+        feature.
     test : data frame, str, path or None, default=None
         Rows to measure errors on; they take no part in the choice.
     task : {"auto", "classification", "regression"}, default="auto"
@@ -125,7 +134,7 @@ def select(
     leaf : int or None, default=None
         Minimum number of rows in a leaf. None: 20, fewer on small tables.
     splits : int or None, default=None
-        Number of random splits of cross-validation. None: 5.
+        Number of splits of cross-validation. None: 5.
     points : int or None, default=None
         Number of models on the path. None: 20, on large tables 12 or 8.
     sample : int or None, default=None
@@ -168,7 +177,8 @@ def select(
 
     ``found.report`` shows itself in a notebook; ``found.save("run")`` writes the folder that the command would write.
     """
-    given = dict(locals()) | {"target": as_name(target), "weight": as_name(weight), "ids": names_of(ids)}
+    given = dict(locals()) | {"ids": names_of(ids)}
+    given |= {name: as_name(given[name]) for name in ("target", "weight", "group", "time")}
     settings = Settings(**{name: given[name] for name in Settings.__dataclass_fields__})
     asked = {name: given[name] for name in given.keys() & Request.__dataclass_fields__.keys()}
     request = Request(**asked, settings=settings, call=python_call(given))
@@ -264,9 +274,10 @@ def selection_from(request: Request, messages: Messages, loaded: LoadedTable | N
     rows = Sample(check_X(checker, columns.X, reset=True), columns.y, columns.weights)
     if test is not None:
         test = replace(test, X=check_X(checker, test.X, reset=False, what="the test rows"))
+    rows, ties, about_groups = tied(rows, columns, request.roles)
     with warnings.catch_warnings():  # of models that are only tried
         warnings.simplefilter("ignore", NothingBoughtWarning)
-        findings = choose(rows, task, request.settings, costs, test)
+        findings = choose(rows, ties, task, request.settings, costs, test)
     reached(Part.REPORT)
     model = findings.choice.model
     checked, _ = model._like()._checked(rows.X, rows.y, rows.weights)
@@ -275,7 +286,7 @@ def selection_from(request: Request, messages: Messages, loaded: LoadedTable | N
         checked,
         title=f"{target}: the features worth paying for",
         about=about(request, loaded, target) | about_test,
-        notices=[*columns.notices, *notices],
+        notices=[*columns.notices, *about_groups, *notices],
         settings=dict(request.call),
         names=columns.names,
     )
@@ -376,6 +387,7 @@ def about(request: Request, loaded: LoadedTable, target: str) -> dict[str, Any]:
     found: dict[str, Any] = {"source": loaded.origin or loaded.source, "target": target}
     if request.weight:
         found["weights"] = request.weight
+    found |= {role: name for role, name in (("groups", request.group), ("time", request.time)) if name}
     if request.ids:
         found["left_out_as_ids"] = list(request.ids)
     return found

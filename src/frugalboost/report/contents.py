@@ -15,6 +15,7 @@ from frugalboost.costs.owned_bags import find_bags, named_bags, paid_for_bags
 from frugalboost.estimators.base import GBFSBase
 from frugalboost.estimators.made_of import made_of
 from frugalboost.page.contents import FORMAT, Contents
+from frugalboost.page.stops import MOST_LISTED
 from frugalboost.report.facts import Notice, facts_of
 from frugalboost.report.findings import Findings, Point
 from frugalboost.report.relations import relations_of
@@ -22,7 +23,6 @@ from frugalboost.report.tree import first_that_splits, first_tree
 from frugalboost.tables.names import feature_names
 from frugalboost.tables.sample import Sample
 
-MOST_LISTED = 500  # features of one model that are listed
 MOST_RELATED = 25  # features whose relations are looked at, those with the largest gains
 
 
@@ -75,10 +75,10 @@ def contents_of(
             "title": findings.measure.title,
             "unit": findings.measure.unit,
             "n_splits": findings.n_splits,
+            "split": findings.split,
         },
         "parameter": findings.parameter,
         "points": [point_of(p, findings, index) for p in findings.points],
-        "start": start_of(findings),
         "chosen": chosen_model(findings, chosen),
         "constant_error": error_or_none(findings, findings.constant_score),
         "facts": {
@@ -110,14 +110,6 @@ def finite(value: Any) -> Any:
     if isinstance(value, float | np.floating) and not np.isfinite(value):
         return None
     return value
-
-
-def start_of(findings: Findings) -> int:
-    """Where the slider starts: at the choice, or at the model with about as many features."""
-    if findings.choice.index is not None:
-        return findings.choice.index
-    wanted = findings.choice.model.n_features_selected_
-    return int(np.argmin([abs(p.model.n_features_selected_ - wanted) for p in findings.points]))
 
 
 class Index:

@@ -85,7 +85,7 @@ def facts_of(sample: Sample, model: GBFSBase, names: Sequence[str], findings: Fi
     notices = [
         *leaks(findings, names),
         *_few_rows(sample, model),
-        *scan.notices(names, sample.y, is_classifier(model)),
+        *scan.notices(names, sample.y, is_classifier(model), findings.seen),
     ]
     return Facts(
         n_rows=len(sample),
@@ -141,9 +141,9 @@ class Scan:
                 keys.setdefault(np.bitwise_xor.reduce(_mixed(_places(n), bits, 0)).tobytes(), []).append(c)
         self.twins = [same for some in keys.values() if len(some) > 1 for same in _really_equal(table, some)]
 
-    def notices(self, names: Sequence[str], y: NDArray[np.float64], classes: bool) -> list[Notice]:
-        """Sentences about what was seen."""
-        return [*self._about_columns(names), *self._about_rows(y, classes)]
+    def notices(self, names: Sequence[str], y: NDArray[np.float64], classes: bool, seen: bool = True) -> list[Notice]:
+        """Sentences about what was found. ``seen``: models were judged on rows equal to some they were fitted on."""
+        return [*self._about_columns(names), *self._about_rows(y, classes, seen)]
 
     def _about_columns(self, names: Sequence[str]) -> list[Notice]:
         found = []
@@ -165,7 +165,7 @@ class Scan:
             found.append(Notice(NoticeKind.ID, text))
         return found
 
-    def _about_rows(self, y: NDArray[np.float64], classes: bool) -> list[Notice]:
+    def _about_rows(self, y: NDArray[np.float64], classes: bool, seen: bool) -> list[Notice]:
         _, first, inverse = np.unique(self.row_keys, return_index=True, return_inverse=True)
         again = len(self.row_keys) - len(first)
         if not again:
@@ -174,7 +174,12 @@ class Scan:
         differ = int((y != y[first][inverse.reshape(-1)]).sum())
         if classes and differ:
             text += f", {differ:,} of them with another class than the first of them"
-        return [Notice(NoticeKind.ROWS, f"{text}. Equal rows in training and held-out parts make errors look too low.")]
+        done = (
+            "Equal rows are never in both parts of a split, so that no model is judged on rows that it was fitted on."
+        )
+        if seen:
+            done = "Equal rows are in training and held-out parts, which may make errors look too low."
+        return [Notice(NoticeKind.ROWS, f"{text}. {done}")]
 
 
 def _bits(column: NDArray[Any]) -> NDArray[np.uint64]:

@@ -17,7 +17,8 @@ from frugalboost.estimators.cross_validation import GBFSCVBase
 from frugalboost.estimators.fitted import NothingBoughtWarning
 from frugalboost.estimators.path import gbfs_path
 from frugalboost.report.measure import Measure
-from frugalboost.report.steps import HeldOutScorer, Step, constant_score, steps_of
+from frugalboost.report.steps import HeldOutScorer, Step, constant_score, splits_of, steps_of
+from frugalboost.tables.equal_rows import equal_rows
 from frugalboost.tables.sample import Sample
 
 
@@ -58,9 +59,17 @@ class Findings:
     test_score: float | None  # of the chosen model
     constant_score: float | None  # of a model without features; None where the scorer can't judge it
     n_splits: int
+    split: str  # how rows were split, in a sentence
+    seen: bool = False  # some held-out rows have equal rows in the training part
 
 
-def examine(search: GBFSCVBase, rows: Sample, test: Sample | None = None, choice: Choice | None = None) -> Findings:
+def examine(
+    search: GBFSCVBase,
+    rows: Sample,
+    test: Sample | None = None,
+    choice: Choice | None = None,
+    split: str | None = None,
+) -> Findings:
     """Follow the path of a fitted search on all rows, and measure what each feature of the choice contributes.
 
     Parameters
@@ -71,6 +80,8 @@ def examine(search: GBFSCVBase, rows: Sample, test: Sample | None = None, choice
         The rows of the fit, and test rows.
     choice : Choice or None, default=None
         None: what the search's rule chose.
+    split : str or None, default=None
+        How rows were split, in a sentence; None: as the search's ``cv`` says.
 
     Returns
     -------
@@ -94,7 +105,33 @@ def examine(search: GBFSCVBase, rows: Sample, test: Sample | None = None, choice
         test_score=scorer(choice.model),
         constant_score=constant_score(search, rows),
         n_splits=search.n_splits_,
+        split=(split or how_split(search, rows)) + on_first_splits(choice, search.n_splits_),
+        seen=held_out_rows_seen(search, rows),
     )
+
+
+def how_split(search: GBFSCVBase, rows: Sample) -> str:
+    """How a search splits rows, in a sentence."""
+    how = f"Errors are means over {search.n_splits_}"
+    if search.cv is None:
+        tied = "; rows of a group are in the same part" if rows.groups is not None else ""
+        return f"{how} random splits into 80 and 20 % of the rows{tied}."
+    named = hasattr(search.cv, "split")
+    return f"{how} splits by {type(search.cv).__name__}." if named else f"{how} splits."
+
+
+def on_first_splits(choice: Choice, n_splits: int) -> str:
+    """A sentence where the chosen model was scored on some of the splits."""
+    used = n_splits if choice.bought is None else len(choice.bought)
+    return f" The error of the chosen model is that over the first {used} of them." if used < n_splits else ""
+
+
+def held_out_rows_seen(search: GBFSCVBase, rows: Sample) -> bool:
+    """Whether any held-out row of a split has all features in common with a row of the training part."""
+    same = equal_rows(rows.table)
+    if same is None:
+        return False
+    return any(np.isin(same[held_out], same[train]).any() for train, held_out in splits_of(search, rows))
 
 
 def chosen_by_rule(search: GBFSCVBase) -> Choice:
@@ -176,6 +213,7 @@ def _models(search: GBFSCVBase, rows: Sample, candidates: list[dict[str, Any]], 
             rows.y,
             estimator=search._template().set_params(n_features_to_select=None, **dict(params)),
             sample_weight=rows.weights,
+            groups=rows.groups,
             n_jobs=search.n_jobs,
             verbose=search.verbose,
             **{many: [candidates[i][name] for i in members]},

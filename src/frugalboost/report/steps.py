@@ -110,8 +110,7 @@ def steps_of(
 
 def splits_of(search: GBFSCVBase, rows: Sample) -> list[Split]:
     """The splits of a search, drawn once more."""
-    template = search._template()
-    return search._splits(rows, template._checked(rows.X, rows.y, rows.weights)[0])
+    return search._splits(rows, search._template()._checked_rows(rows))
 
 
 def constant_score(search: GBFSCVBase, rows: Sample) -> float | None:
@@ -143,7 +142,7 @@ def purchases_on(model: GBFSBase, rows: Sample, shares: bool, n_jobs: int | None
     if shares and model.n_features_to_select is None and model.mu_max_ > 0:
         checked, _ = again._checked(rows.X, rows.y, rows.weights)
         again.set_params(mu=model.mu * path_fitter(again, checked, n_jobs=n_jobs).mu_max / model.mu_max_)
-    columns: Columns = again.fit(rows.X, rows.y, rows.weights).selected_features_.astype(np.intp)
+    columns: Columns = again._fit_rows(rows).selected_features_.astype(np.intp)
     return columns
 
 
@@ -173,7 +172,7 @@ def score_with(model: GBFSBase, rows: Sample, columns: Columns, scorer: HeldOutS
         constant = clone(model).set_params(n_features_to_select=None, mu=NEVER, costs=None, max_iter=1, n_jobs=threads)
         return scorer(constant.fit(rows.X, rows.y, rows.weights))
     own = settings_for_columns(model, columns).set_params(n_jobs=threads)
-    return scorer(own.fit(rows.columns(columns).X, rows.y, rows.weights), columns)
+    return scorer(own._fit_rows(rows.columns(columns)), columns)
 
 
 def settings_for_columns(model: GBFSBase, columns: Columns) -> GBFSBase:

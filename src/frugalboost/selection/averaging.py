@@ -32,7 +32,7 @@ def fit_average(task: FitTask, observer: Observer | None, threads: int) -> Model
     start = boost(replace(task, params=one), None, None, threads).ensemble.start
     models, seed = task.params.average, task.params.seed
     repeats = range(-(-models // 5))
-    folds = [fold for r in repeats for fold in stratified_folds(task.train.y, task.outputs, 5, seed + r)][:models]
+    folds = [fold for r in repeats for fold in stratified_folds(task.train, task.outputs, 5, seed + r)][:models]
     works = [partial(_fit, task, train, held, start, observer) for train, held in folds]
     return mean_of(run_parallel(works, threads), task, threads)
 

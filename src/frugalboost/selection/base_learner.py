@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frugalboost._support.parallel import Check, call_both, run_parallel
-from frugalboost.selection.folds import stratified_folds
-from frugalboost.selection.importance import FOLDS, narrowed
+from frugalboost.selection.folds import FOLDS, stratified_folds
+from frugalboost.selection.importance import narrowed
 from frugalboost.selection.ridge import L2S, Ridge, fit_one_step, fit_ridges, has_ridge
 from frugalboost.training.boosting import Observer, boost
 from frugalboost.training.model import Model
@@ -116,7 +116,8 @@ class BaseComparison:
         rows = len(task.train)
         self._few = has_few_rows(task)
         repeats = int(np.clip(-(-ROWS_TO_JUDGE // max(rows, 1)), 1, REPEATS))
-        folds = partial(stratified_folds, task.train.y, task.outputs, FOLDS, most=MOST_ROWS_TO_COMPARE)
+        repeats = 1 if task.train.times is not None else repeats  # stretches of time are the same again
+        folds = partial(stratified_folds, task.train, task.outputs, FOLDS, most=MOST_ROWS_TO_COMPARE)
         self._folds = [fold for r in range(repeats) for fold in folds(task.params.seed + r)]
         self._params = replace(task.params, mu=0.0, new_features=1.0, early_stopping=True)
         self._gains: dict[int, Floats] = {}  # by number of features: what held-out losses are below a constant's

@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 
 from frugalboost._support.parallel import Check, call_both, run_parallel
 from frugalboost.costs import resolve
-from frugalboost.selection.folds import stratified_folds
+from frugalboost.selection.folds import FOLDS, stratified_folds
 from frugalboost.training.boosting import Observer, boost
 from frugalboost.training.task import FitTask
 
 Floats = NDArray[np.float64]
 Columns = NDArray[np.int64]
 
-FOLDS = 5
 MOST_ROWS = 20_000  # used to measure importances; the last fit uses all rows
 COARSE_RATE = 0.3  # learning rate of models that only measure importances
 COARSE_PATIENCE = 8  # iterations without improvement after which they stop
@@ -29,7 +28,7 @@ class HeldOutImportance:
 
     def __init__(self, task: FitTask, observer: Observer | None, threads: int) -> None:
         self._task, self._observer, self._threads = task, observer, threads
-        self._folds = stratified_folds(task.train.y, task.outputs, FOLDS, task.params.seed, MOST_ROWS)
+        self._folds = stratified_folds(task.train, task.outputs, FOLDS, task.params.seed, MOST_ROWS)
         self._curves: dict[bytes, Floats] = {}
         self._params = replace(
             task.params,

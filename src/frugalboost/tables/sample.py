@@ -27,7 +27,8 @@ class Sample:
     X: Any  # None: only bins are known
     y: Any
     weights: Any = None  # None: all are 1
-    groups: Any = None  # rows that a splitter keeps together
+    groups: Any = None  # rows of a group share a fold; None: every row is one of its own
+    times: Any = None  # numbers that rise with time; None: rows have no order
 
     def __len__(self) -> int:
         return len(self.y)
@@ -45,8 +46,12 @@ class Sample:
 
     def targets(self, places: Places) -> Sample:
         """Targets and weights of some of the rows, without the table."""
-        parts = (None if p is None else _some(p, places) for p in (self.y, self.weights, self.groups))
+        parts = (None if p is None else _some(p, places) for p in (self.y, self.weights, self.groups, self.times))
         return Sample(None, *parts)
+
+    def tied_as(self, other: Sample) -> Sample:
+        """The same rows, with the groups and times of another sample."""
+        return replace(self, groups=other.groups, times=other.times)
 
     def columns(self, columns: Places) -> Sample:
         """Some of the columns."""

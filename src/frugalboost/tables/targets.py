@@ -1,4 +1,4 @@
-"""Checks of users' targets and weights."""
+"""Checks of users' targets, weights and groups."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, _check_y, check_array, column_or_1d
+from sklearn.utils.validation import _check_sample_weight, _check_y, check_array, check_consistent_length, column_or_1d
 
 from frugalboost import _core
 from frugalboost.tables.kinds import Table
@@ -75,6 +75,15 @@ def check_y_classes(y: Any) -> NDArray[Any]:
         check_array(labels.reshape(-1, 1), dtype=None, ensure_all_finite=True, input_name="y")
     check_classification_targets(labels)
     return labels
+
+
+def check_groups(groups: Any, y: Any) -> NDArray[np.int64] | None:
+    """Return groups as whole numbers in the order of first appearance, or None if there are none."""
+    if groups is None:
+        return None
+    labels = check_array(groups, input_name="groups", ensure_2d=False, dtype=None, estimator=None)
+    check_consistent_length(y, column_or_1d(labels))
+    return by_appearance(labels)
 
 
 def by_appearance(y: NDArray[Any]) -> NDArray[np.int64]:

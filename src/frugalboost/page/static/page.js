@@ -65,11 +65,11 @@ function row(name, gain, most, isNew) {
 }
 
 function show() {
-  const i = Number(slider.value), point = contents.points[i], before = i > 0 ? contents.points[i - 1] : null;
+  const i = Number(slider.value), point = contents.stops[i], before = i > 0 ? contents.stops[i - 1] : null;
   const price = contents.prices.differ ? ", cost " + number(point.price, 4) + (contents.prices.unit ? " " + contents.prices.unit : "") : "";
-  const name = contents.parameter === "mu" ? "mu = " + number(point.value, 3) + ": " : "";
+  const name = contents.parameter === "mu" && point.on_path ? "mu = " + number(point.value, 3) + ": " : "";
   const test = point.test_error === null ? "" : ", on the test rows " + error(point.test_error);
-  const here = i === contents.chosen.index ? " (the chosen one)" : "";
+  const here = point.chosen ? " (the chosen one)" : "";
   const text = name + point.n_features + (point.n_features === 1 ? " feature" : " features") + price + ", " + contents.measure.title + " " + error(point.error) + " ± " + error(point.spread) + test + here;
   said.textContent = text;
   slider.setAttribute("aria-valuetext", text);
