@@ -4,6 +4,7 @@ import doctest
 import importlib
 import os
 import pkgutil
+import re
 import subprocess
 import sys
 
@@ -29,9 +30,13 @@ def of_module(name):
 
 def test_demo_lists_what_was_bought(capsys):
     assert main(["demo"]) == 0
-    shown = capsys.readouterr().out
-    assert "worst perimeter" in shown
-    assert "features: test error" in shown
+    shown = capsys.readouterr().out.splitlines()
+    assert shown[3].split()[1:5] == ["row", "6,", "column", "4"]
+    frugal, everything = (float(e) for e in re.findall(r"([\d.]+) % ±", shown[-1]))
+    assert frugal < everything + 1  # what the demo is about: as good with a fifth of the pixels
+    bought, _, used = (int(n) for n in re.findall(r"(\d+) (?:of|pixels)", shown[-1]))
+    assert bought <= 64 / 5 < used
+    assert f"{frugal} %" in shown[-3]  # with all that was bought
     assert main(["demo", "--mu", "5"]) == 0
     assert "nothing: from mu =" in capsys.readouterr().out
 
