@@ -140,7 +140,7 @@ def template_of(n_rows: int, task: Task, settings: Settings, costs: Cost | None)
     }
     if task.is_classification:  # the same kind of trees on the path and for k features: numbers of trees carry over
         return GBFSClassifier(**shared, multi_strategy="one_output_per_tree")
-    return GBFSRegressor(**shared)
+    return GBFSRegressor(**shared) if task.loss is None else GBFSRegressor(**shared, loss=task.loss)
 
 
 def trees_tried(most: int) -> list[int]:

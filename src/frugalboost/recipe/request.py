@@ -133,6 +133,7 @@ class Request:
     task: str = TaskKind.AUTO
     scoring: str | None = None
     header: bool = True
+    sheet: str | None = None
     settings: Settings = field(default_factory=Settings)
     call: Mapping[str, str] = field(default_factory=dict)  # the call, for the report: "command" or "python"
 
@@ -140,7 +141,8 @@ class Request:
         """Raise Problem for errors that do not depend on the table."""
         self.settings.check()
         check_word("task", self.task, TaskKind)
-        for name, value in (("target", self.target), ("weight", self.weight), ("scoring", self.scoring)):
+        for name in ("target", "weight", "scoring", "sheet"):
+            value = getattr(self, name)
             if value is not None and not isinstance(value, str):
                 raise Problem(Option(name), f" must be a name, not {type(value).__name__}.")
         for value in self.ids:
