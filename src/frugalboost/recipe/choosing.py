@@ -249,7 +249,7 @@ def sold_back(search: GBFSCVBase, rows: Sample, splits: int | None = None) -> Ch
     for warning in caught:
         warnings.warn(warning.message, stacklevel=2)
     measure = Measure(search.scoring_)
-    counted = "features" if costs.bags is None else "bags"
+    counted = ("feature" if costs.bags is None else "bag") + ("" if number == 1 else "s")
     why = (
         f"The rule chose {number} {counted} on the path, with a mean {measure.title} of "
         f"{measure.shown(float(rival.mean()))} over {len(rival)} splits. Buying more and selling the weakest back "

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frugalboost.recipe.converting import (
-    Conversion,
     converted,
     counted,
     is_text,
@@ -73,7 +72,7 @@ def split_columns(loaded: LoadedTable, roles: Roles, messages: Messages = SILENT
     roles.check(loaded)
     target = str(roles.target)
     names = [n for n in loaded.names if n not in (target, *roles.ids)]
-    found = [*converted_target(loaded, target, task), *converted(loaded, names)]
+    found = converted(loaded, [target, *names] if is_amount(loaded, target, task) else names)
     remarks += [Notice(NoticeKind.CONVERTED, text) for text in sentences(found)]
     loaded = with_numbers(loaded, found)
     table, dropped = with_target(loaded, target)
@@ -90,21 +89,19 @@ def split_columns(loaded: LoadedTable, roles: Roles, messages: Messages = SILENT
 MOST_CLASSES = 20  # different texts of numbers that are read as classes, as whole numbers are
 
 
-def converted_target(loaded: LoadedTable, target: str, task: str) -> list[Conversion]:
-    """The target as numbers, if its texts are numbers; where it may be classes, these keep their own names."""
+def is_amount(loaded: LoadedTable, target: str, task: str) -> bool:
+    """Whether the texts of a target are numbers; where they may be classes, these keep their own names."""
     column = loaded.columns.column(target)
     if task == TaskKind.CLASSIFICATION or not is_text(column.type):
-        return []
+        return False
     texts = counted(column)
     guess = guessed_form(texts)
     if guess is None or isinstance(guess.form, YesNo):
-        return []
+        return False
     if isinstance(guess.form, Dates):
         raise Problem(f"The target {target!r} holds dates; it must be numbers or classes, such as days until an event.")
-    as_classes = len(texts) <= MOST_CLASSES and len(texts) <= sum(texts.values()) / 2
-    if task == TaskKind.AUTO and (guess.other or as_classes):
-        return []
-    return converted(loaded, [target])
+    may_be_classes = len(texts) <= MOST_CLASSES and len(texts) <= sum(texts.values()) / 2
+    return not (task == TaskKind.AUTO and may_be_classes)
 
 
 def with_target(loaded: LoadedTable, target: str) -> tuple[Any, int]:
@@ -323,16 +320,13 @@ def as_numbers(loaded: LoadedTable, name: str) -> tuple[Any, str | None]:
     column = loaded.columns.column(name)
     if pyarrow.types.is_null(column.type):
         return column.cast("float64"), None
-    found = converted(loaded, [name])
-    if found and found[0].form == Numbers() and not found[0].rival:
-        return found[0].numbers, sentences(found)[0]
+    if is_text(column.type):
+        numbers, said = repeated(name, column, Numbers(), loaded.source)
+        return numbers, said or next(iter(sentences(converted(loaded, [name]))), None)
     numbers = usable(column)
-    if found and not isinstance(found[0].form, YesNo):
-        held = f"it holds {found[0].form.words}, but held plain numbers when the model was fitted."
-        raise Problem(f"Column {name!r} of {loaded.source} can't be used: {held}")
     if isinstance(numbers, Unusable) or pyarrow.types.is_dictionary(numbers.type):
-        why = "it holds texts, but held numbers when the model was fitted."
-        raise Problem(f"Column {name!r} of {loaded.source} can't be used: {why}")
+        held = f"it holds {column.type} values, but held numbers when the model was fitted."
+        raise Problem(f"Column {name!r} of {loaded.source} can't be used: {held}")
     return numbers, None
 
 

@@ -65,11 +65,7 @@ def converted(loaded: LoadedTable, names: Iterable[str]) -> list[Conversion]:
 def guessed_together(texts: Mapping[str, Mapping[str, int]], point: str) -> dict[str, Guess]:
     """The forms of columns; one that could be read in two ways is read like the others of the table."""
     guesses = {name: guess for name, own in texts.items() if (guess := guessed_form(own)) is not None}
-    evidence = joined(
-        [Evidence(point), *(guess.evidence for guess in guesses.values())]
-        if point
-        else [guess.evidence for guess in guesses.values()]
-    )
+    evidence = joined([Evidence(point), *(guess.evidence for guess in guesses.values())])
     for name, guess in guesses.items():
         if guess.rival is not None:
             again = guessed_form(texts[name], evidence)
@@ -200,10 +196,10 @@ def about(same: Sequence[Conversion]) -> str:
     became = {Dates: "became days since 1970-01-01", Clock: "became hours since midnight"}.get(type(first.form), "")
     holds = f"{names} {'holds' if one else 'hold'} {first.form.words}"
     text, number = example_of(first)
-    shown = f"{text!r} is {number:.15g}" if text else ""
+    shown = f"{text!r} is {number:.15g}" if isinstance(first.form, Numbers) else f"{text!r} is {number:.8g}"
     if isinstance(first.form, Numbers):
         return f"{holds}: {shown}."
-    return f"{holds}; they {became}{f': {shown}' if shown else ''}."
+    return f"{holds}; they {became}{f': {shown}' if text else ''}."
 
 
 def yes_and_no(own: Conversion) -> str:
@@ -228,11 +224,13 @@ def oddities(own: Conversion) -> list[str]:
     if own.rival is not None:
         text = next(t for t in own.texts or {} if own.form.number(t) != own.rival.number(t))
         other = own.rival.number(text)
-        hint = f"could also be {other:.15g}" if isinstance(own.form, Numbers) else "could also be month first"
-        remedy = "without thousands separators" if isinstance(own.form, Numbers) else "as yyyy-mm-dd"
-        found.append(f"{text.strip()!r} {hint}; if so, write it {remedy}.")
+        if isinstance(own.form, Numbers):
+            found.append(f"{text.strip()!r} could also mean {other:.15g}; if it does, write it so.")
+        else:
+            first = "month" if own.form.words.endswith("day first") else "day"
+            found.append(f"{text.strip()!r} could also have the {first} first; if so, write dates as yyyy-mm-dd.")
     if own.other:
         n, rows = sum(own.other.values()), sum((own.texts or {}).values())
-        common = max(own.other, key=lambda text: own.other[text])  # type: ignore[index]
-        found.append(f"{n:,} of its {rows:,} values, such as {common!r}, are none and count as missing.")
+        common = max(own.other.items(), key=lambda pair: pair[1])[0]
+        found.append(f"{n:,} of its {rows:,} values count as missing, such as {common!r}.")
     return found

@@ -13,8 +13,17 @@ import numpy as np
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
-from frugalboost.recipe.options import Option, Sentence
-from frugalboost.recipe.places import FileKind, existing_file, is_archive, is_path, kind_of, name_of, parquet_files
+from frugalboost.recipe.options import Sentence
+from frugalboost.recipe.places import (
+    FileKind,
+    check_sheet,
+    existing_file,
+    is_archive,
+    is_path,
+    kind_of,
+    name_of,
+    parquet_files,
+)
 from frugalboost.recipe.problems import Problem, unknown
 from frugalboost.recipe.sheets import read_workbook
 from frugalboost.recipe.text import (
@@ -90,8 +99,7 @@ def load_table(
         how: dict[str, Any] = {"sheet": sheet, "header": header, "only": only, "texts": texts}
         loaded = read_workbook(decompressed(existing_file(place)), name_of(place), **how)
         return replace(loaded, origin=Path(place).name) if is_archive(place) else loaded
-    if sheet is not None:
-        raise Problem(Option("sheet"), f" is for Excel files, and {Path(place).name!r} is none.")
+    check_sheet(sheet, place)
     if is_text_file(place):
         return load_text(place, header=header, only=only, texts=texts, codes=codes)
     if kind is FileKind.LIBSVM:

@@ -13,6 +13,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
+from frugalboost.recipe.options import Option
 from frugalboost.recipe.problems import Problem, listed, unknown
 
 LIBSVM_TARGET = "label"
@@ -133,6 +134,13 @@ def is_libsvm(table: Any) -> bool:
 def is_excel(table: Any) -> bool:
     """Whether a table is an Excel file."""
     return is_path(table) and fspath(table) != "-" and kind_of(fspath(table)) is FileKind.EXCEL
+
+
+def check_sheet(sheet: str | None, table: Any) -> None:
+    """Raise Problem for a sheet of a table that has none."""
+    if sheet is not None and not is_excel(table):
+        name = repr(Path(fspath(table)).name) if is_path(table) else "a data frame"
+        raise Problem(Option("sheet"), f" is for Excel files, and {name} is none.")
 
 
 def existing_file(place: str) -> Path:

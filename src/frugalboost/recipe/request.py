@@ -14,7 +14,7 @@ from os import fspath
 from typing import Any
 
 from frugalboost.recipe.options import LARGEST_SEED, Option, Rule, TaskKind
-from frugalboost.recipe.places import check_place, existing_file, is_path
+from frugalboost.recipe.places import check_place, check_sheet, existing_file, is_path
 from frugalboost.recipe.problems import Problem, listed, unknown
 from frugalboost.recipe.scores import check_score
 from frugalboost.recipe.text import LoadedTable
@@ -151,6 +151,7 @@ class Request:
         check_score(self.scoring)
         for table in (self.table, self.test):
             check_place(table)
+        check_sheet(self.sheet, self.table)
         for file in (self.costs, self.bags):
             if is_path(file):
                 existing_file(fspath(file))

@@ -369,8 +369,8 @@ def dense_test_rows(
     """Rows of a test table that have a target, and sentences about what could not be converted."""
     target = str(request.target)
     Roles(target, request.weight).check(loaded)
-    told = []
-    for name in {target, request.weight} & forms.keys():
+    told: list[str] = []
+    for name in (n for n in (target, request.weight) if n is not None and n in forms):
         numbers, sentence = repeated(name, loaded.columns.column(name), forms[name], loaded.source)
         table = loaded.columns.set_column(loaded.names.index(name), name, numbers)
         loaded, told = replace(loaded, columns=table), [*told, *([sentence] if sentence else [])]

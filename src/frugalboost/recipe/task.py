@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from frugalboost.recipe.forms import Numbers
 from frugalboost.recipe.guessing import guessed_form
 from frugalboost.recipe.options import Option, Sentence, TaskKind
 from frugalboost.recipe.problems import Problem
@@ -93,23 +94,22 @@ def guessed(y: NDArray[Any], found: NDArray[Any]) -> tuple[TaskKind, Sentence]:
     if y.dtype.kind not in "iuf":
         if n > MOST_TEXTS:
             raise Problem(f"The target has {n:,} different texts, too many for classes. Is it another column?")
-        words = (f"has {n} different texts: classification.",)
-        if guessed_form(Counter(y.tolist())) is not None and all(any(c.isdigit() for c in text) for text in found):
-            words += (" (", AMOUNTS, " if they are amounts.)")
-        return TaskKind.CLASSIFICATION, Sentence(*words)
-    whole = y.dtype.kind in "iu" or bool((found == np.round(found)).all())
+        hint = (" (", AMOUNTS, " if they are amounts.)") if are_amounts(y) else ()
+        return TaskKind.CLASSIFICATION, Sentence(f"has {n} different texts: classification.", *hint)
+    counts = are_counts(found)
+    whole = counts or bool((found == np.round(found)).all())
     if whole and n <= MOST_CLASSES and n <= len(y) / 2:
-        words: tuple[str | Option, ...] = (f"has {n} different whole numbers: classification. (", AMOUNTS)
-        words += (
-            (" if they are amounts, ", COUNTS, " if they are counts.)")
-            if are_counts(found)
-            else (" if they are amounts.)",)
-        )
-        return TaskKind.CLASSIFICATION, Sentence(*words)
-    said = f"has {n:,} different numbers: regression."
-    if are_counts(found) and found[0] <= FIRST_COUNT:
-        return TaskKind.REGRESSION, Sentence(f"{said} (They look like counts: ", COUNTS, " if they are.)")
-    return TaskKind.REGRESSION, Sentence(said)
+        also = (", ", COUNTS, " if they are counts") if counts else ()
+        words = (f"has {n} different whole numbers: classification. (", AMOUNTS, " if they are amounts")
+        return TaskKind.CLASSIFICATION, Sentence(*words, *also, ".)")
+    hint = (" (", COUNTS, " if they are counts.)") if counts and found[0] <= FIRST_COUNT else ()
+    return TaskKind.REGRESSION, Sentence(f"has {n:,} different numbers: regression.", *hint)
+
+
+def are_amounts(y: NDArray[Any]) -> bool:
+    """Whether texts are numbers as people write them."""
+    guess = guessed_form(Counter(y.tolist()))
+    return guess is not None and isinstance(guess.form, Numbers)
 
 
 def are_counts(found: NDArray[Any]) -> bool:
