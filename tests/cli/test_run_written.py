@@ -214,6 +214,17 @@ def test_codes_with_leading_zeros_stay_texts(folder):
     assert fixed.columns.column("a").to_pylist()[-1] == "07"
 
 
+def test_codes_without_a_header_and_beside_other_texts(folder):
+    table = read("01,1\n02,2\n10,3\n", header=False)
+    assert table.names == ["column 1", "column 2"]
+    assert table.columns.column(0).to_pylist() == ["01", "02", "10"]
+    assert table.remarks == ["'column 1' has leading zeros, as in '01', so its values are texts."]
+    table = load_table("t.csv", header=False, texts=["column 2"], codes=False)
+    assert [str(kind) for kind in table.columns.schema.types] == ["int64", "string"]
+    with pytest.raises(Problem, match="two columns named 'a'"):
+        read("a,a\n01,1\n")
+
+
 def test_numbers_among_texts_are_told(folder):
     sizes = [*(f'"{i},{i + 100}"' for i in range(1, 80)), *(f"varies {i}" for i in range(21))]
     table = read("size,x,y\n" + "".join(f"{size},{i % 9},{i % 7}\n" for i, size in enumerate(sizes)))

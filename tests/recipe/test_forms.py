@@ -3,7 +3,7 @@
 import json
 import math
 from collections import Counter
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
 
 import pyarrow as pa
 import pytest
@@ -276,6 +276,10 @@ def test_chunks_and_layouts_of_texts_do_not_matter():
         (Numbers(missing=("soon",)), ["soon"], [None]),
         (Dates(order="dmy"), [datetime(1970, 1, 2, 12)], [1.5]),
         (Clock(), ["6:30"], [6.5]),
+        (Clock(), [time(6, 30)], [6.5]),
+        (Clock(), pa.array([6 * 3600 + 1800], pa.int32()).cast(pa.time32("s")), [6.5]),
+        (Dates(), pa.array([1], pa.date32()), [1]),
+        (Dates(), pa.array([43_200 * 10**9], pa.timestamp("ns", "Europe/Berlin")), [0.5]),
         (YesNo(), ["y", "TRUE", "0"], [1, 1, 0]),
         (YesNo(), [1, 0], [1, 0]),
         (YesNo(), [True, None], [1, None]),

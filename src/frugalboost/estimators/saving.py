@@ -163,8 +163,7 @@ def _restore(estimator: Any, model: Model, thresholds: Thresholds | None, descri
     fitted_on = description["table"]
     estimator._fitted_on = None if fitted_on is None else tuple(fitted_on)
     estimator.cost_unit_ = description["cost_unit"]
-    if description["forms"]:
-        estimator._forms = description["forms"]
+    estimator._forms = description["forms"]
 
 
 _MACHINE_PARAMS = ("n_jobs", "verbose", "bins_folder", "screening")  # how a fit is run; not saved

@@ -28,6 +28,7 @@ from frugalboost.recipe.text import LoadedTable
 from frugalboost.report.facts import Notice, NoticeKind, counts_rows
 
 MOST_LEVELS = 1_000  # of a column of texts; with more, and most of them rare, it is free text or an id
+LOOKED_AT = 2_000  # rows of a column of texts that say whether many are numbers
 HALF = 0.5  # of texts that are numbers, from which on a message says so
 RARE = 0.5  # levels per row above which a column of texts is not a category
 
@@ -236,7 +237,7 @@ def usable_texts(column: Any) -> Any:
 
 def share_of_numbers(column: Any) -> float:
     """Which share of the texts are numbers."""
-    texts = counted(column)
+    texts = counted(column.slice(0, LOOKED_AT))
     fit = sum(n for text, n in texts.items() if Numbers().number(text) is not None)
     return fit / max(1, sum(texts.values()))
 

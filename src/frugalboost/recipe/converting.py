@@ -9,7 +9,7 @@ from typing import Any
 from frugalboost.recipe.forms import Clock, Dates, Form, Numbers, YesNo
 from frugalboost.recipe.guessing import Evidence, Guess, guessed_form, joined
 from frugalboost.recipe.problems import Problem
-from frugalboost.recipe.text import NULLS, LoadedTable
+from frugalboost.recipe.text import NULLS, LoadedTable, arrow
 
 MOST_OTHER = 0.2  # of the values of a new table that may be written in another way; they count as missing
 NAMED = 5  # columns that a sentence names
@@ -126,10 +126,9 @@ def read_texts(column: Any, form: Form) -> Any:
 
 def with_numbers(loaded: LoadedTable, conversions: Iterable[Conversion]) -> LoadedTable:
     """The table with its converted columns."""
-    table = loaded.columns
-    for own in conversions:
-        table = table.set_column(loaded.names.index(own.name), own.name, own.numbers)
-    return replace(loaded, columns=table)
+    numbers = {own.name: own.numbers for own in conversions}
+    columns = [numbers.get(name, column) for name, column in zip(loaded.names, loaded.columns.columns, strict=True)]
+    return replace(loaded, columns=arrow().Table.from_arrays(columns, names=loaded.names))
 
 
 # ------------------------------------------------------------------------------------------------------- new tables

@@ -101,8 +101,8 @@ def read_as_texts(forms: Mapping[str, Form]) -> list[str]:
 
 def keep_forms(model: Any, forms: Mapping[str, Form]) -> None:
     """Let a model keep the forms of the columns that it has bought; its file holds them."""
-    if forms:
-        model._forms = {name: form.to_dict() for name, form in forms.items() if name in kinds_of_model(model)}
+    bought = kinds_of_model(model) if forms else {}
+    model._forms = {name: form.to_dict() for name, form in forms.items() if name in bought} or None
 
 
 def kept_forms(model: Any) -> dict[str, Form]:

@@ -96,6 +96,13 @@ class Dialect:
     first_line: int = 1  # the number of the first line that is no comment
     codes: bool = True  # whether whole numbers with leading zeros are texts
 
+    def texts_for_arrow(self) -> list[str]:
+        """The names of ``texts`` while Arrow reads, which calls columns without names f0, f1 and so on."""
+        if self.header:
+            return list(self.texts)
+        numbers = [name.removeprefix("column ") for name in self.texts]
+        return [f"f{int(number) - 1}" for number in numbers if number.isdecimal()]
+
 
 def read_text(content: bytes, source: str, dialect: Dialect, only: Sequence[str] | None) -> LoadedTable:
     """CSV in any dialect, guessed from the first lines."""
@@ -169,7 +176,7 @@ def parsed(content: bytes, source: str, dialect: Dialect, only: Sequence[str] = 
                 strings_can_be_null=True,
                 quoted_strings_can_be_null=True,
                 decimal_point=dialect.point,
-                column_types={name: pyarrow.string() for name in dialect.texts},
+                column_types={name: pyarrow.string() for name in dialect.texts_for_arrow()},
                 include_columns=list(only),
             ),
         )
@@ -229,15 +236,17 @@ def with_codes(table: Any, content: bytes, source: str, dialect: Dialect, remark
     import pyarrow
 
     names = table.column_names
-    whole = [n for n, t in zip(names, table.schema.types, strict=True) if pyarrow.types.is_integer(t)]
+    whole = [i for i, kind in enumerate(table.schema.types) if pyarrow.types.is_integer(kind)]
     if not whole or not dialect.codes or len(set(names)) < len(names) or not PADDED.search(content):
         return table
-    raw = parsed(content, source, replace(dialect, texts=tuple(whole)), whole)
-    for name in whole:
-        if are_codes(raw.column(name)):
-            example = next(v.strip() for v in raw.column(name).to_pylist() if v is not None and is_padded(v))
-            remarks.append(f"{name!r} has leading zeros, as in {example!r}, so its values are texts.")
-            table = table.set_column(names.index(name), name, raw.column(name))
+    known = {i: names[i] if dialect.header else f"column {i + 1}" for i in whole}
+    raw = parsed(content, source, replace(dialect, texts=tuple(known.values())), [names[i] for i in whole])
+    for i, name in known.items():
+        column = raw.column(names[i])
+        if are_codes(column):
+            example = next(v.strip() for v in column.to_pylist() if v is not None and is_padded(v))
+            remarks.append(f"{name.strip()!r} has leading zeros, as in {example!r}, so its values are texts.")
+            table = table.set_column(i, names[i], column)
     return table
 
 
