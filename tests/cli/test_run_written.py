@@ -227,6 +227,7 @@ def test_codes_without_a_header_and_beside_other_texts(folder):
 
 def test_numbers_among_texts_are_told(folder):
     sizes = [*(f'"{i},{i + 100}"' for i in range(1, 80)), *(f"varies {i}" for i in range(21))]
+    sizes = [f'{size[:-1]} MB"' if size.startswith('"') else size for size in sizes]
     table = read("size,x,y\n" + "".join(f"{size},{i % 9},{i % 7}\n" for i, size in enumerate(sizes)))
     (notice,) = split_columns(table, Roles("y")).notices
     assert notice.text == (
@@ -308,6 +309,7 @@ def test_hints_at_counts():
     assert "task='count' if they are counts" in said([0, 1, 2, 3] * 10)
     assert "task='count' if they are counts" in said(list(range(40)))
     assert "count" not in said([-1, 0, 1] * 10)
+    assert "count" not in said([0, 1] * 10)
     assert "count" not in said(list(range(100_000, 100_040)))
     assert "count" not in said(np.linspace(0, 1, 40))
 

@@ -152,6 +152,7 @@ def test_records_that_are_no_forms(record):
         (["$1,200", "950"], Numbers(unit="$")),
         (["12%", "5.5 %"], Numbers(unit="%")),
         (["12 kg", "7 kg"], Numbers(unit="kg")),
+        (["1,000+", "50+"], Numbers(unit="+")),
         (["12%", "0.5"], None),
         (["12 kg", "500 g"], None),
         (["$5", "€5"], None),

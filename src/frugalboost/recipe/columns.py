@@ -19,7 +19,7 @@ from frugalboost.recipe.converting import (
     with_numbers,
 )
 from frugalboost.recipe.forms import Dates, Form, Numbers, YesNo
-from frugalboost.recipe.guessing import guessed_form
+from frugalboost.recipe.guessing import guessed_form, usual_unit
 from frugalboost.recipe.options import SILENT, Messages, TaskKind
 from frugalboost.recipe.places import LIBSVM_TARGET
 from frugalboost.recipe.problems import Problem, unknown
@@ -238,7 +238,8 @@ def usable_texts(column: Any) -> Any:
 def share_of_numbers(column: Any) -> float:
     """Which share of the texts are numbers."""
     texts = counted(column.slice(0, LOOKED_AT))
-    fit = sum(n for text, n in texts.items() if Numbers().number(text) is not None)
+    form = Numbers(unit=usual_unit(texts))
+    fit = sum(n for text, n in texts.items() if form.number(text) is not None)
     return fit / max(1, sum(texts.values()))
 
 

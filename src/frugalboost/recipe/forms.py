@@ -24,7 +24,7 @@ _BEFORE = rf"(?:[A-Z]{{0,3}}[{SYMBOLS}]|{'|'.join(map(re.escape, sorted(CODES, k
 _WRITTEN = re.compile(
     rf"(?P<open>\()?(?P<sign>[-+])?\s*(?P<before>{_BEFORE})?\s*(?P<inner>[-+])?"
     r"(?P<body>[\d.,][\d.,' ]*(?:[eE][-+]?\d+)?)"
-    r"(?P<after>[^\d\s.,'()+-][^\d\s,'()]{0,9})?(?P<close>\))?"
+    r"(?P<after>\+|[^\d\s.,'()+-][^\d\s,'()]{0,9})?(?P<close>\))?"
 )
 _LOOKALIKES = str.maketrans({"\u00a0": " ", "\u202f": " ", "\u2009": " ", "\u2019": "'", "\u2212": "-"})
 STYLES = ((".", ","), (",", "."), (".", " "), (",", " "), (".", "'"), (",", "'"))  # decimal and thousands marks

@@ -99,7 +99,7 @@ def guessed(y: NDArray[Any], found: NDArray[Any]) -> tuple[TaskKind, Sentence]:
     counts = are_counts(found)
     whole = counts or bool((found == np.round(found)).all())
     if whole and n <= MOST_CLASSES and n <= len(y) / 2:
-        also = (", ", COUNTS, " if they are counts") if counts else ()
+        also = (", ", COUNTS, " if they are counts") if counts and n > 2 else ()
         words = (f"has {n} different whole numbers: classification. (", AMOUNTS, " if they are amounts")
         return TaskKind.CLASSIFICATION, Sentence(*words, *also, ".)")
     hint = (" (", COUNTS, " if they are counts.)") if counts and found[0] <= FIRST_COUNT else ()
