@@ -134,7 +134,7 @@ def test_predict_repeats_the_conversion(folder, capsys):
     assert answers(early) == answers(new.assign(built="2001-04-03"))
     # a few others are missing, and that is told; many are an error
     odd = new.assign(rate=["?!", *new["rate"][1:]])
-    assert "1 of 30 values of 'rate' in other.csv, such as '?!', count as missing" in answers(odd)[1]
+    assert "1 of 30 values of 'rate' in other.csv, such as '?!', counts as missing" in answers(odd)[1]
     assert answers(odd)[0].splitlines()[2:] == usual.splitlines()[2:]
     shares = new.assign(rate=new["rate"].str.rstrip("%").astype(float) / 100)
     assert "Column 'rate' of other.csv can't be used" in answers(shares)[1]
@@ -147,7 +147,7 @@ def test_python_warns_of_values_that_can_not_be_converted(folder):
     frame = written(numbers())
     found = frugalboost.select(frame, "price", trees=20, points=5, splits=2, rule="min", sell=False)
     assert "rate" in found.features
-    with pytest.warns(DataConversionWarning, match="'soon', count as missing"):
+    with pytest.warns(DataConversionWarning, match="'soon', counts as missing"):
         found.predict(frame.assign(rate=["soon", *frame["rate"][1:]]))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -163,19 +163,46 @@ def test_thousands_that_are_new(folder, capsys):
     x = rng.integers(0, 900, 100)
     pd.DataFrame({"x": x, "y": x * 2.5}).to_csv("t.csv", index=False)
     assert select("t.csv", "-t", "y", "--k", "1") == 0
-    Path("new.csv").write_text('x\n"1,047"\n998\n')
+    Path("new.csv").write_text('x\n"1,047.5"\n998\n')
     capsys.readouterr()
     assert main(["predict", "t_selected", "new.csv"]) == 0
     shown = capsys.readouterr()
     first, second = map(float, shown.out.split()[1:])
     assert first == second > 1500
-    assert "'x' holds numbers: '1,047' is 1047. '1,047' could also mean 1.047; if it does, write it so." in shown.err
+    assert "'x' holds numbers: '1,047.5' is 1047.5." in shown.err
+    Path("new.csv").write_text('x\n"1,047"\n998\n')
+    assert main(["predict", "t_selected", "new.csv"]) == 2
+    said = "can't be used: '1,047' could also mean 1.047; if it does, write it so. Otherwise leave out the separator."
+    assert said in told(capsys)
+    Path("new.csv").write_text("x;z\n1.047,5;0,5\n998;0,7\n")  # a file with decimal commas
+    assert main(["predict", "t_selected", "new.csv"]) == 0
+    assert capsys.readouterr().out == shown.out
     Path("new.csv").write_text("x\n12 kg\n")
     assert main(["predict", "t_selected", "new.csv"]) == 2
     said = (
         "Column 'x' of new.csv can't be used: its values, such as '12 kg', are written in another way; it held numbers"
     )
     assert said in told(capsys)
+
+
+@pytest.mark.slow
+def test_a_model_of_decimal_commas_reads_typed_numbers(folder, capsys):
+    rng = np.random.default_rng(0)
+    x = rng.uniform(0, 5000, 100).round(2)
+    german = [f"{v:,.2f} €".replace(",", "_").replace(".", ",").replace("_", ".") for v in x]
+    pd.DataFrame({"x": german, "y": x * 2}).to_csv("t.csv", index=False, sep=";")
+    assert select("t.csv", "-t", "y", "--k", "1", "--test", "t.csv") == 0
+    pd.DataFrame({"x": x}).to_excel("new.xlsx", index=False)
+    pd.DataFrame({"x": x}).to_parquet("new.parquet")
+    capsys.readouterr()
+    answers = []
+    for name in ("t.csv", "new.xlsx", "new.parquet"):
+        assert main(["predict", "t_selected", name]) == 0
+        answers.append(capsys.readouterr().out)
+    assert answers[0] == answers[1] == answers[2]
+    pd.DataFrame({"x": x}).to_csv("points.csv", index=False)
+    assert main(["predict", "t_selected", "points.csv"]) == 2
+    assert "it held numbers with '€' and decimal commas when the model was fitted" in told(capsys)
 
 
 # ------------------------------------------------------------------------------------------------------- dialects

@@ -14,6 +14,7 @@ from frugalboost.recipe.converting import (
     converted,
     counted,
     is_text,
+    other_reading,
     repeated,
     sentences,
     with_numbers,
@@ -323,8 +324,13 @@ def as_numbers(loaded: LoadedTable, name: str) -> tuple[Any, str | None]:
     if pyarrow.types.is_null(column.type):
         return column.cast("float64"), None
     if is_text(column.type):
-        numbers, said = repeated(name, column, Numbers(), loaded.source)
-        return numbers, said or next(iter(sentences(converted(loaded, [name]))), None)
+        form = Numbers(point=",", groups=".") if loaded.point == "," else Numbers()
+        numbers, said = repeated(name, column, form, loaded.source)
+        found = converted(loaded, [name])
+        if found and found[0].rival is not None:
+            why = f"{other_reading(found[0], found[0].rival)} Otherwise leave out the separator."
+            raise Problem(f"Column {name!r} of {loaded.source} can't be used: {why}")
+        return numbers, said or next(iter(sentences(found)), None)
     numbers = usable(column)
     if isinstance(numbers, Unusable) or pyarrow.types.is_dictionary(numbers.type):
         held = f"it holds {column.type} values, but held numbers when the model was fitted."

@@ -159,10 +159,12 @@ def told_of_others(name: str, other: Mapping[str, int], rows: int, form: Form, s
     if not other:
         return None
     n, example = sum(other.values()), max(other, key=lambda text: other[text])
-    many = f"{n:,} of {rows:,} values, such as {example!r}," if n < rows else f"its values, such as {example!r},"
     if n > MOST_OTHER * rows:
-        raise Problem(f"Column {name!r} of {source} can't be used: {many} are written in another way; {held(form)}.")
-    return f"{n:,} of {rows:,} values of {name!r} in {source}, such as {example!r}, count as missing; {held(form)}."
+        many = f"{n:,} of {rows:,} values, such as {example!r}," if n < rows else f"its values, such as {example!r},"
+        way = f"{'is' if n == 1 < rows else 'are'} written in another way"
+        raise Problem(f"Column {name!r} of {source} can't be used: {many} {way}; {held(form)}.")
+    few = f"{n:,} of {rows:,} values of {name!r} in {source}, such as {example!r},"
+    return f"{few} {counts_as_missing(n)}; {held(form)}."
 
 
 def held(form: Form) -> str:
@@ -175,13 +177,13 @@ def held(form: Form) -> str:
 
 def sentences(conversions: Sequence[Conversion]) -> list[str]:
     """What was converted, and how: one sentence for columns of the same form."""
-    alike: dict[str, list[Conversion]] = {}
+    alike: dict[tuple[Form, bool], list[Conversion]] = {}
     told = []
     for own in conversions:
         if own.has_oddities:
             told.append(" ".join([about([own]), *oddities(own)]))
         else:
-            alike.setdefault(f"{own.form.words} {own.texts is None}", []).append(own)
+            alike.setdefault((own.form, own.texts is None), []).append(own)
     return [*map(about, alike.values()), *told]
 
 
@@ -221,15 +223,24 @@ def oddities(own: Conversion) -> list[str]:
     """Sentences about texts of another form, and about another way to read them."""
     found = []
     if own.rival is not None:
-        text = next(t for t in own.texts or {} if own.form.number(t) != own.rival.number(t))
-        other = own.rival.number(text)
-        if isinstance(own.form, Numbers):
-            found.append(f"{text.strip()!r} could also mean {other:.15g}; if it does, write it so.")
-        else:
-            first = "month" if own.form.words.endswith("day first") else "day"
-            found.append(f"{text.strip()!r} could also have the {first} first; if so, write dates as yyyy-mm-dd.")
+        found.append(other_reading(own, own.rival))
     if own.other:
         n, rows = sum(own.other.values()), sum((own.texts or {}).values())
         common = max(own.other.items(), key=lambda pair: pair[1])[0]
-        found.append(f"{n:,} of its {rows:,} values count as missing, such as {common!r}.")
+        found.append(f"{n:,} of its {rows:,} values {counts_as_missing(n)}, such as {common!r}.")
     return found
+
+
+def counts_as_missing(n: int) -> str:
+    """One counts, two count."""
+    return f"count{'s' if n == 1 else ''} as missing"
+
+
+def other_reading(own: Conversion, rival: Form) -> str:
+    """What a text could mean besides."""
+    both = ((text, own.form.number(text), rival.number(text)) for text in own.texts or {})
+    text, _, other = next(found for found in both if None not in found and found[1] != found[2])
+    if isinstance(own.form, Numbers):
+        return f"{text.strip()!r} could also mean {other:.15g}; if it does, write it so."
+    first = "month" if isinstance(own.form, Dates) and own.form.order == "dmy" else "day"
+    return f"{text.strip()!r} could also have the {first} first; if so, write dates as yyyy-mm-dd."

@@ -48,6 +48,7 @@ def load_table(
     header: bool = True,
     only: Sequence[str] | None = None,
     texts: Sequence[str] = (),
+    written: Sequence[str] = (),
     codes: bool = True,
     sheet: str | None = None,
     like: LoadedTable | None = None,
@@ -69,6 +70,8 @@ def load_table(
         Columns to read; all of them must exist.
     texts : sequence of str, default=()
         Columns of a CSV file that hold texts even if they look like numbers: "007" stays a text.
+    written : sequence of str, default=()
+        Columns of a CSV file that are read by a form, and so come as texts. Other files have types.
     codes : bool, default=True
         Whether whole numbers with leading zeros, such as postcodes, are texts.
     sheet : str or None, default=None
@@ -101,7 +104,7 @@ def load_table(
         return replace(loaded, origin=Path(place).name) if is_archive(place) else loaded
     check_sheet(sheet, place)
     if is_text_file(place):
-        return load_text(place, header=header, only=only, texts=texts, codes=codes)
+        return load_text(place, header=header, only=only, texts=[*texts, *written], codes=codes)
     if kind is FileKind.LIBSVM:
         return read_libsvm(existing_file(place), None if like is None else like.names)
     read = read_parquet if kind is FileKind.PARQUET else read_feather

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime, timedelta
+from math import isinf
 from typing import Any, ClassVar
 
 SYMBOLS = "$€£¥₹₽₩₺₪฿₫₴₦₱₡₲₵₸¢"
@@ -106,7 +107,7 @@ class Numbers(Form):
         if not _BODIES[self.point, self.groups].fullmatch(body):
             return None
         value = float(body.replace(self.groups, "").replace(self.point, "."))
-        return -value if negative else value
+        return None if isinf(value) else -value if negative else value
 
     def _has_unit(self, unit: str) -> bool:
         return unit.casefold() == self.unit.casefold() or (not unit and is_currency(self.unit))

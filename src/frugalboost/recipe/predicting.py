@@ -87,9 +87,10 @@ def rows_for(fitted: Any, table: Any, ids: Sequence[str], header: bool, sheet: s
     if not names:
         raise Problem("This model was fitted on a table without names.")
     kinds, forms = kinds_of_model(fitted), kept_forms(fitted)
-    texts = [n for n, levels in kinds.items() if levels and isinstance(levels[0], str)] + read_as_texts(forms)
+    texts = [n for n, levels in kinds.items() if levels and isinstance(levels[0], str)]
     wanted = list(dict.fromkeys([*kinds, *ids]))
-    loaded = load_table(table, header=header, only=wanted or None, texts=[*texts, *ids], codes=False, sheet=sheet)
+    how: dict[str, Any] = {"written": read_as_texts(forms), "codes": False, "sheet": sheet}
+    loaded = load_table(table, header=header, only=wanted or None, texts=[*texts, *ids], **how)
     X, told = as_fitted(loaded, kinds, forms) if kinds else (constant_rows(fitted, loaded.n_rows), [])
     return X, [loaded.columns.column(name).to_pylist() for name in ids], told
 

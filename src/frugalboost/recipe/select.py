@@ -338,12 +338,13 @@ def test_rows(
     if request.test is None:
         return None, [], {}
     kinds = {} if first.is_sparse else kinds_of_frame(columns.X)
-    texts = [n for n, levels in kinds.items() if levels and isinstance(levels[0], str)] + read_as_texts(columns.forms)
+    texts = [n for n, levels in kinds.items() if levels and isinstance(levels[0], str)]
     target = LIBSVM_TARGET if first.is_sparse else str(request.target)
     if columns.y.dtype.kind in "OUT":
         texts.append(target)
     sheet = request.sheet if is_excel(request.test) else None
     how: dict[str, Any] = {"header": request.header, "sheet": sheet, "codes": False}
+    how["written"] = read_as_texts(columns.forms)
     loaded = load_table(request.test, what="test", texts=texts, like=first, **how)
     if loaded.is_sparse != first.is_sparse:
         raise Problem("The test file must be of the same kind as the table: both LIBSVM, or neither.")
