@@ -226,6 +226,14 @@ def test_commas_between_thousands_are_not_decimal_commas(folder):
     assert columns.X["b"].tolist() == [2288, 1047, 950]
 
 
+def test_the_euro_sign_of_windows(folder):
+    Path("t.csv").write_bytes("preis;y\n1.200,50 €;1\n7 €;2\n".encode("cp1252"))
+    columns = split_columns(load_table("t.csv"), Roles("y"))
+    assert columns.X["preis"].tolist() == [1200.5, 7]
+    Path("t.csv").write_bytes(b"a,b\n\x81\xdf,2\n")  # not of Windows
+    assert load_table("t.csv").columns.column("a").to_pylist() == ["\x81ß"]
+
+
 def test_codes_with_leading_zeros_stay_texts(folder):
     rows = "".join(f"0{i % 3}234,{i + 1},0{i % 9}.5,{i % 7}\n" for i in range(40))
     table = read("zip,n,x,y\n" + rows)

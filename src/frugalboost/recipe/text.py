@@ -140,8 +140,8 @@ def in_utf8(content: bytes, source: str) -> tuple[bytes, list[str | Sentence], i
     try:
         content.decode("utf-8")
     except UnicodeDecodeError:
-        content = content.decode("latin-1").encode("utf-8")
-        remarks.append(f"{source} is not UTF-8; it was read as Latin-1.")
+        content = from_windows(content).encode("utf-8")
+        remarks.append(f"{source} is not UTF-8; it was read as Latin-1 (Windows-1252).")
     if content.startswith(b"#"):
         remarks.append(f"Lines at the beginning of {source} that start with # were read as comments.")
     comments = 0
@@ -150,6 +150,14 @@ def in_utf8(content: bytes, source: str) -> tuple[bytes, list[str | Sentence], i
     if not content.strip():
         raise Problem(f"{source} is empty.")
     return content, remarks, comments
+
+
+def from_windows(content: bytes) -> str:
+    """Text as Windows writes it in the west, which has a euro sign; Latin-1 where it can't be that."""
+    try:
+        return content.decode("cp1252")
+    except UnicodeDecodeError:
+        return content.decode("latin-1")
 
 
 def find_delimiter(line: str, likely: str) -> str:
