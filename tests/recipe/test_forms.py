@@ -73,6 +73,7 @@ def loaded(point="", **columns):
         (Dates(order="dmy"), "2 Jan 1970", 1),
         (Dates(order="dmy"), "02-January-1970", 1),
         (Dates(order="dmy"), "12/31/1970", None),
+        (Dates(order="dmy"), "1970-12-31", 364),
         (Dates(order="dmy"), "2/1/70", 1),
         (Dates(order="dmy"), "1.2.70", None),
         (Dates(order="mdy"), "Jan 2, 1970", 1),
@@ -85,6 +86,7 @@ def loaded(point="", **columns):
         (Dates(), "0000-01-01", None),
         (Dates(order="dmy"), "2 Abc 1970", None),
         (Clock(), "6:30:36", 6.51),
+        (Clock(), "12:15 am", 0.25),
         (Clock(), "24:00", None),
         (YesNo(), "YES", 1),
         (YesNo(), " f", 0),
@@ -167,6 +169,7 @@ def test_records_that_are_no_forms(record):
         (["05/13/2024", "02/03/2024"], Dates(order="mdy")),
         (["02.03.2024"], Dates(order="dmy")),
         (["2024-05-13", "2024-05-14 10:30"], Dates()),
+        (["2024-05-13", "31/12/2024"], Dates(order="dmy")),
         (["9:05", "17:30"], Clock()),
         (["Yes", "no"], YesNo()),
         (["y", "N"], YesNo()),
@@ -258,6 +261,9 @@ def test_missing_texts_are_neither_for_nor_against():
     (found,) = converted(loaded(a=["12", " ", "NA", "", None, "n/a", "13"]), ["a"])
     assert found.numbers.to_pylist() == [12, None, None, None, None, None, 13]
     assert not found.other
+    (found,) = converted(loaded(a=["$1,200.50", "$ -", "-", "—"]), ["a"])
+    assert found.numbers.to_pylist() == [1200.5, None, None, None]
+    assert converted(loaded(a=["+", "-", "+"]), ["a"]) == []
     assert converted(loaded(a=["", "NA"], b=pa.array([None, None], pa.string())), ["a", "b"]) == []
 
 

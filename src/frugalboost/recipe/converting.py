@@ -108,8 +108,8 @@ def counted(column: Any) -> dict[str, int]:
 
 
 def is_missing(text: str | None) -> bool:
-    """Whether a text stands for no value."""
-    return text is None or text.strip() in NULLS
+    """Whether a text stands for no value: the usual words, or neither letters nor digits, as a dash in a column."""
+    return text is None or text.strip() in NULLS or not any(c.isalnum() for c in text)
 
 
 def read_texts(column: Any, form: Form) -> Any:

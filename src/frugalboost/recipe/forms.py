@@ -45,7 +45,9 @@ _DATES = {
         rf"(?P<month>\d{{1,2}}|[A-Za-z]{{3,9}})\.?(?P<mark>[-/ ])(?P<day>\d{{1,2}})(?:,\s?|(?P=mark)){_YEAR}" + _TIME
     ),
 }
-_CLOCK = re.compile(r"(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,](?P<fraction>\d{1,9}))?)?")
+_CLOCK = re.compile(
+    r"(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,](?P<fraction>\d{1,9}))?)?\s?(?P<half>[AaPp][Mm])?"
+)
 _EPOCH = datetime(1970, 1, 1)
 DAY = 86_400_000_000  # microseconds
 HOUR = DAY // 24
@@ -159,7 +161,7 @@ _BODIES = {style: _body(*style) for style in STYLES}
 
 @dataclass(frozen=True)
 class Dates(Form):
-    """Dates, as days since 1970-01-01; with a time of day, as fractions of days.
+    """Dates, as days since 1970-01-01; with a time of day, as fractions of days. 1970-01-31 is clear in every order.
 
     Examples
     --------
@@ -175,7 +177,7 @@ class Dates(Form):
 
     def number(self, text: str) -> float | None:
         """Days since 1970-01-01."""
-        found = _DATES[self.order].fullmatch(text.strip())
+        found = _DATES[self.order].fullmatch(text.strip()) or _DATES["ymd"].fullmatch(text.strip())
         if found is None or not _is_date(found):
             return None
         try:
