@@ -110,6 +110,20 @@ def test_frames_and_all_files_are_read_alike(folder, capsys):
 
 
 @pytest.mark.slow
+def test_test_rows_are_converted_as_the_table_is(folder, capsys):
+    plain = numbers()
+    plain.to_csv("plain.csv", index=False)
+    written(plain).to_csv("written.csv", index=False)
+    plain.assign(price=[f"{v:,.2f}" for v in plain["price"]]).to_csv("target.csv", index=False)
+    assert select("plain.csv", "-t", "price", "--test", "target.csv", "--json") == 0
+    shown = capsys.readouterr()
+    assert json.loads(shown.out)["test_error"] is not None
+    assert "'price' holds numbers: " in shown.err
+    assert select("written.csv", "-t", "price", "--test", "plain.csv") == 2
+    assert "Column 'size' of plain.csv can't be used: its values, such as " in told(capsys)
+
+
+@pytest.mark.slow
 def test_predict_repeats_the_conversion(folder, capsys):
     frame = written(numbers())
     frame.to_csv("t.csv", index=False)
@@ -306,6 +320,8 @@ def test_a_target_of_dates(folder, capsys):
     frame = pd.DataFrame({"x": range(30), "y": [f"{i + 1:02d}/05/2024" for i in range(30)]})
     with pytest.raises(Problem, match="The target 'y' holds dates"):
         split_columns(load_table(frame), Roles("y"))
+    few = frame.assign(y=["01/05/2024", "02/05/2024"] * 15)
+    assert split_columns(load_table(few), Roles("y")).y[0] == "01/05/2024"
 
 
 # ---------------------------------------------------------------------------------------------------------- counts

@@ -25,6 +25,7 @@ from frugalboost.recipe.options import SILENT, Messages, TaskKind
 from frugalboost.recipe.places import LIBSVM_TARGET
 from frugalboost.recipe.problems import Problem, unknown
 from frugalboost.recipe.request import Roles
+from frugalboost.recipe.task import MOST_CLASSES
 from frugalboost.recipe.text import LoadedTable
 from frugalboost.report.facts import Notice, NoticeKind, counts_rows
 
@@ -88,9 +89,6 @@ def split_columns(loaded: LoadedTable, roles: Roles, messages: Messages = SILENT
     return Columns(X, y, weights, list(X.columns), [*remarks, *notices], dropped, forms)
 
 
-MOST_CLASSES = 20  # different texts of numbers that are read as classes, as whole numbers are
-
-
 def is_amount(loaded: LoadedTable, target: str, task: str) -> bool:
     """Whether the texts of a target are numbers; where they may be classes, these keep their own names."""
     column = loaded.columns.column(target)
@@ -100,10 +98,12 @@ def is_amount(loaded: LoadedTable, target: str, task: str) -> bool:
     guess = guessed_form(texts)
     if guess is None or isinstance(guess.form, YesNo):
         return False
+    may_be_classes = len(texts) <= MOST_CLASSES and len(texts) <= sum(texts.values()) / 2
+    if task == TaskKind.AUTO and may_be_classes:
+        return False
     if isinstance(guess.form, Dates):
         raise Problem(f"The target {target!r} holds dates; it must be numbers or classes, such as days until an event.")
-    may_be_classes = len(texts) <= MOST_CLASSES and len(texts) <= sum(texts.values()) / 2
-    return not (task == TaskKind.AUTO and may_be_classes)
+    return True
 
 
 def with_target(loaded: LoadedTable, target: str) -> tuple[Any, int]:

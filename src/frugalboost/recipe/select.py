@@ -24,12 +24,13 @@ from frugalboost.recipe.choosing import choose, effort_of
 from frugalboost.recipe.columns import (
     Columns,
     as_fitted,
+    as_numbers,
     kinds_of_frame,
     split_columns,
     target_values,
     weights_of,
 )
-from frugalboost.recipe.converting import repeated
+from frugalboost.recipe.converting import is_text, repeated
 from frugalboost.recipe.files import load_table
 from frugalboost.recipe.forms import Form
 from frugalboost.recipe.options import SILENT, Messages, Option, Rule, Sentence
@@ -352,7 +353,9 @@ def test_rows(
     if loaded.is_sparse:
         rows = Sample(loaded.columns, loaded.target)
     else:
-        rows, told = dense_test_rows(request, loaded, kinds, columns.forms)
+        loaded, told = converted_roles(request, loaded, columns, task)
+        rows, also = dense_test_rows(request, loaded, kinds, columns.forms)
+        told += also
     if task.is_classification and not loaded.is_sparse:
         rows = Sample(rows.X, as_known_classes(rows.y, columns.y, loaded.source), rows.weights)
     if not loaded.is_sparse and task.scoring == "roc_auc" and len(np.unique(rows.y)) < 2:
@@ -364,23 +367,37 @@ def test_rows(
     return rows, notices, {"test_rows": f"{rows.X.shape[0]:,} in {where}"}
 
 
+def converted_roles(
+    request: Request, loaded: LoadedTable, columns: Columns, task: Task
+) -> tuple[LoadedTable, list[str]]:
+    """Target and weights of a test table as in the fit, and sentences about what could not be converted."""
+    target = str(request.target)
+    Roles(target, request.weight).check(loaded)
+    told: list[str] = []
+    for name in (n for n in (target, request.weight) if n is not None):
+        column = loaded.columns.column(name)
+        if name in columns.forms:
+            numbers, sentence = repeated(name, column, columns.forms[name], loaded.source)
+        elif name == target and is_text(column.type) and not task.is_classification:
+            numbers, sentence = as_numbers(loaded, name)
+        else:
+            continue
+        loaded = replace(loaded, columns=loaded.columns.set_column(loaded.names.index(name), name, numbers))
+        told += [sentence] if sentence else []
+    return loaded, told
+
+
 def dense_test_rows(
     request: Request, loaded: LoadedTable, kinds: Any, forms: Mapping[str, Form]
 ) -> tuple[Sample, list[str]]:
     """Rows of a test table that have a target, and sentences about what could not be converted."""
     target = str(request.target)
-    Roles(target, request.weight).check(loaded)
-    told: list[str] = []
-    for name in (n for n in (target, request.weight) if n is not None and n in forms):
-        numbers, sentence = repeated(name, loaded.columns.column(name), forms[name], loaded.source)
-        table = loaded.columns.set_column(loaded.names.index(name), name, numbers)
-        loaded, told = replace(loaded, columns=table), [*told, *([sentence] if sentence else [])]
-    kept = LoadedTable(loaded.source, loaded.names, loaded.columns.filter(loaded.columns.column(target).is_valid()))
+    kept = replace(loaded, columns=loaded.columns.filter(loaded.columns.column(target).is_valid()))
     if not kept.n_rows:
         raise Problem(f"{loaded.source} has no rows with a value of {target!r}.")
     weights = None if request.weight is None else weights_of(kept.columns, request.weight)
-    X, also = as_fitted(kept, kinds, forms)
-    return Sample(X, target_values(kept.columns.column(target)), weights), [*told, *also]
+    X, told = as_fitted(kept, kinds, forms)
+    return Sample(X, target_values(kept.columns.column(target)), weights), told
 
 
 def as_known_classes(y: Any, known: Any, source: str) -> Any:
