@@ -490,3 +490,18 @@ def test_what_the_rule_has_passed_by():
     )
     assert "rule" not in said(rule=Rule.MIN)
     assert "rule" not in said(k=2)
+
+
+@pytest.mark.slow
+def test_the_rule_that_is_hinted_at_buys(folder, capsys):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 6))
+    table = pd.DataFrame(X, columns=list("abcdef")).assign(y=1e5 * (0.35 * X[:, 0] + rng.normal(size=60)))
+    table.to_csv("t.csv", index=False)
+    call = ["select", "t.csv", "-t", "y", "--trees", "20", "--points", "5", "--splits", "3", "--json"]
+    assert main(call) == 3
+    hint = told(capsys).splitlines()[-1]
+    assert hint.endswith(": --rule min takes it.")
+    assert main([*call, "--rule", "min"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert f"A model with {found['n_features']} features has the lowest mean RMSE: {found['error']:,.0f}," in hint
