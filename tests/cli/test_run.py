@@ -28,7 +28,7 @@ def test_a_run_leaves_a_folder(table, capsys):
     shown = capsys.readouterr()
     assert "'bought' has 2 different texts: classification." in shown.err
     assert "'name' was left out: it has 240 different texts" in shown.err
-    assert "'when' was left out: it holds dates or times." in shown.err
+    assert "'when' holds dates; they became days since 1970-01-01." in shown.err
     chosen = rows_of("run/selected.csv")
     assert {"size", "colour"} <= {row["feature"] for row in chosen}
     assert [row["order"] for row in chosen] == [str(i + 1) for i in range(len(chosen))]
@@ -289,7 +289,7 @@ def test_nothing_worth_its_price_ends_with_3(table, capsys):
         (["ragged.csv", "-t", "c"], "can't be read as CSV"),
         (["twice.csv", "-t", "a"], "two columns named 'a'"),
         (["broken.parquet", "-t", "a"], "can't be read"),
-        (["table.xlsx", "-t", "a"], "has no known ending"),
+        (["table.docx", "-t", "a"], "has no known ending"),
         (["none-*.parquet", "-t", "a"], "No file has a name like"),
         (["table.csv", "-t", "bought", "--out", "table.csv"], "must name a folder"),
         (["table.csv", "-t", "bought", "--out", "full"], "holds other files than those of a run"),
@@ -303,7 +303,7 @@ def test_problems_are_one_sentence(table, tmp_path, capsys, arguments, words):
     (tmp_path / "ragged.csv").write_text("a,c\n1,2\n2,3,4\n")
     (tmp_path / "twice.csv").write_text("a,a\n1,2\n")
     (tmp_path / "broken.parquet").write_bytes(b"PAR1 nothing")
-    (tmp_path / "table.xlsx").write_bytes(b"")
+    (tmp_path / "table.docx").write_bytes(b"")
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.tex").write_text("")
     before = sorted(p.name for p in tmp_path.iterdir())
@@ -363,7 +363,8 @@ def test_predictions_say_what_is_missing(frame, table, capsys, no_page):
     assert main(["predict", table, table]) == 2  # no model
     frame.assign(size="big").to_csv("new.csv", index=False)
     assert main(["predict", "table_selected", "new.csv"]) == 2
-    assert "it holds texts, but held numbers when the model was fitted" in capsys.readouterr().err
+    said = "its values, such as 'big', are written in another way; it held numbers when the model was fitted"
+    assert said in capsys.readouterr().err
 
 
 @pytest.mark.slow

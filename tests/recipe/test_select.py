@@ -149,10 +149,10 @@ def test_what_a_selection_holds(frame):
     assert pd.DataFrame(found.path)["error"].min() < pd.DataFrame(found.path)["error"][0]
     assert found.measure == "error %"
     assert "240" not in found.why
-    assert any("'sold' was left out: it holds dates" in text for text in found.notices)
+    assert any("'sold' holds dates; they became days" in text for text in found.notices)
     assert any("80 of the 80 rows of test have the same features" in text for text in found.notices)
     assert found.report.contents["about"]["test_rows"] == "80 in data frame (pandas)"
-    assert repr(found).startswith(f"<Selection: {len(found.features)} of 10 features: error ")
+    assert repr(found).startswith(f"<Selection: {len(found.features)} of 11 features: error ")
     assert "x0" in repr(found)
     again = pickle.loads(pickle.dumps(found))
     assert again.path == found.path
@@ -300,7 +300,7 @@ ERRORS = [
     ({"target": True}, "target must be a name, not bool"),
     ({"target": 1.5}, "target must be a name, not float"),
     ({"k": 0}, "k must be at least 1, not 0"),
-    ({"k": 99}, "k asks for 99 features, but the table has 10"),
+    ({"k": 99}, "k asks for 99 features, but the table has 11"),
     ({"k": 2, "mu": 0.1}, "k and mu can't be used together"),
     ({"mu": float("nan")}, "mu must be a finite number, not nan"),
     ({"learning_rate": 0}, "learning_rate must be at least 1e-06"),
@@ -382,12 +382,12 @@ def test_it_is_silent_unless_asked(frame, capsys):
     assert capsys.readouterr() == ("", "")
     frugalboost.select(frame, "y", k=1, verbose=1, **QUICK)
     shown = capsys.readouterr().out
-    assert "table: 240 rows, 10 features." in shown
+    assert "table: 240 rows, 11 features." in shown
     assert "'y' has 2 different texts: classification." in shown
     whole = frame.assign(y=frame["rooms"])
     frugalboost.select(whole, "y", k=1, verbose=1, sample=100, **QUICK)
     shown = capsys.readouterr().out
-    assert "(task='regression' if they are amounts.)" in shown
+    assert "(task='regression' if they are amounts, task='count' if they are counts.)" in shown
     assert "used to choose (sample); the model" in shown
 
 
@@ -399,7 +399,7 @@ def test_warnings_are_warnings(frame):
     with pytest.warns(frugalboost.NothingBoughtWarning, match="prices, budget and leaf allow no feature"):
         found = frugalboost.select(frame, "y", budget=0.5, **QUICK)
     assert found.features == []
-    assert repr(found).startswith("<Selection: 0 of 10 features")
+    assert repr(found).startswith("<Selection: 0 of 11 features")
     assert len(set(found.predict(frame))) == 1
 
 

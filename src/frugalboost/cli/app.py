@@ -85,6 +85,7 @@ def select(
     seed: o.Seed = 0,
     threads: o.ThreadsOfSelect = None,
     header: o.Header = True,
+    sheet: o.Sheet = None,
     json: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
@@ -100,6 +101,7 @@ def select(
     roles = {"target": target, "weight": weight, "ids": tuple(ids or ()), "task": task.value, "scoring": scoring}
     roles |= {"group": group, "time": time}
     files = {"table": table, "test": test or None, "costs": costs or None, "bags": bags or None, "header": header}
+    files |= {"sheet": sheet}
     with errors_in_one_sentence():
         run_select(roles | files, rule_of_choice | fits | search | {"verbose": int(not quiet)}, out, json, quiet)
 
@@ -131,7 +133,7 @@ def run_select(asked: dict[str, Any], settings: dict[str, Any], out: str | None,
     contents = done.report.contents
     print_result(f"{as_json(contents, place)}\n" if json else table_text(contents, place))
     if not done.features:
-        exit_with(recipe.NOTHING_BOUGHT.spelled(command_spelling), NOTHING)
+        exit_with(recipe.nothing_bought(contents, request.settings).spelled(command_spelling), NOTHING)
 
 
 def early_table(request: Request) -> LoadedTable | None:
@@ -158,6 +160,7 @@ def predict(
     proba: o.Proba = False,
     ids: o.CopiedIds = None,
     header: o.Header = True,
+    sheet: o.Sheet = None,
     threads: o.Threads = None,
 ) -> None:
     """Predict with a model, from the columns it bought. Other columns are not needed."""
@@ -171,7 +174,7 @@ def predict(
         from frugalboost._support import loading  # noqa: F401  # before another library loads OpenMP
         from frugalboost.recipe.predicting import predictions
 
-        text = predictions(model, table, ids or [], proba, header, threads)
+        text = predictions(model, table, ids or [], proba, header, threads, sheet, Messages(say, command_spelling))
         if out is None:
             print_result(text)
         else:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from frugalboost.recipe.folder import RUN
 from frugalboost.recipe.options import Option
-from frugalboost.recipe.places import COMPRESSED, LIBSVM_TARGET, origin_of
+from frugalboost.recipe.places import ARCHIVE, COMPRESSED, ENDINGS, LIBSVM_TARGET, origin_of
 from frugalboost.recipe.problems import OUT, Problem
 
 
@@ -18,8 +18,9 @@ def default_folder(table: str) -> str:
     if table == "-":
         return "frugalboost_selected"
     name = Path(table).name
-    for ending in (*COMPRESSED, Path(name.removesuffix(".gz")).suffix):
+    for ending in (ARCHIVE, *COMPRESSED):
         name = name.removesuffix(ending)
+    name = name.removesuffix(Path(name).suffix) if Path(name).suffix.lower() in ENDINGS else name
     return f"{name.replace('*', '').strip('-_') or 'frugalboost'}_selected"
 
 

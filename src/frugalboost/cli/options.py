@@ -9,8 +9,8 @@ import typer
 from frugalboost.recipe.options import LARGEST_SEED, Rule, TaskKind
 
 TABLE = (
-    "CSV, TSV, Parquet, Arrow/Feather or LIBSVM file; - for CSV from standard input; a folder or pattern of Parquet "
-    "files."
+    "CSV, TSV, Excel, Parquet, Arrow/Feather or LIBSVM file, CSV also as .gz or .zip; - for CSV from standard input; a "
+    "folder or pattern of Parquet files."
 )
 RULES = "min: the lowest error; 1se: the cheapest within one standard error of it; paired: the same, split by split."
 
@@ -44,7 +44,9 @@ Time = Annotated[
     str | None, typer.Option(help="Models are judged on later rows than they were fitted on, by this column.")
 ]
 Test = Annotated[str | None, typer.Option(help="A second table, only to measure errors on.")]
-TaskOption = Annotated[TaskKind, typer.Option(help="The kind of target.")]
+TaskOption = Annotated[
+    TaskKind, typer.Option(help="The kind of target; count: whole numbers from 0 up, with Poisson loss.")
+]
 Scoring = Annotated[str | None, typer.Option(help="Any score of scikit-learn, such as roc_auc.")]
 Trees = Annotated[int, typer.Option(min=1, help="Maximum number of trees.")]
 Depth = Annotated[
@@ -79,6 +81,7 @@ ThreadsOfSelect = Annotated[
 ]
 Threads = Annotated[int | None, typer.Option(min=1, help="Number of threads.  [default: all cores]")]
 Header = Annotated[bool, typer.Option("--header/--no-header", help="Whether the first line of a CSV file holds names.")]
+Sheet = Annotated[str | None, typer.Option(help="The sheet of an Excel file.  [default: the first]")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the result and errors.")]
 

@@ -11,6 +11,7 @@ from typing import Any
 from frugalboost.cli.messages import printable
 from frugalboost.page.contents import Contents
 from frugalboost.page.page import error_text, lead
+from frugalboost.page.words import number_text
 from frugalboost.recipe.folder import path, selected_rows
 
 MOST_SHOWN = 50
@@ -41,7 +42,7 @@ def table_text(contents: Contents, folder: Path) -> str:
             table.add_column(head, justify="right")
         for i, f in enumerate(chosen["features"][:MOST_SHOWN], start=1):
             errors = [error_text(contents, f["error"])] + ([error_text(contents, f["test_error"])] if tested else [])
-            cells = [f"{f['price']:.4g}", f"{f['gain']:.1f}", str(f["tree"]), *errors]
+            cells = [number_text(f["price"]), f"{f['gain']:.1f}", str(f["tree"]), *errors]
             table.add_row(str(i), Text(printable(contents["names"][f["name"]])), *cells)
         out.print()
         out.print(table)

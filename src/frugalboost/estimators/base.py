@@ -87,6 +87,7 @@ class GBFSBase(NotebookMixin, MadeOfMixin, PredictingMixin, Selector, BaseEstima
     # End of what tools/write_signatures wrote.
 
     _fitted_on: Checksums | None  # None: the model comes from a file of an earlier version
+    _forms: dict[str, dict[str, Any]] | None  # how the recipe has read columns; None: it has converted none
     _losses: ClassVar[dict[str, type[BuiltIn]]]  # the built-in losses for this kind of target
     _warm_start: WarmStart  # what a continued fit needs
 
@@ -185,7 +186,7 @@ class GBFSBase(NotebookMixin, MadeOfMixin, PredictingMixin, Selector, BaseEstima
         task, threads = self._task(train, validation), threads_for(self.n_jobs)
         result, self._warm_start = fit_task(task, threads, warm, bool(self.verbose))
         publish(self, result)
-        self._fitted_on = train.checksums()
+        self._fitted_on, self._forms = train.checksums(), None
         warn_if_nothing_bought(self, weighted=train.weights is not None)
         warn_of_selection(self, result)
         return self

@@ -64,6 +64,7 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
         "fingerprint": warm.fingerprint if estimator.warm_start else None,
         "draw": persistence.describe_draw(model) if estimator.warm_start and warm.thresholds is not None else None,
         "table": getattr(estimator, "_fitted_on", None),  # pickles of earlier versions lack it
+        "forms": getattr(estimator, "_forms", None),  # how the recipe has read columns
     }
     try:
         # Thresholds are kept for a continued fit (warm_start=True).
@@ -162,6 +163,7 @@ def _restore(estimator: Any, model: Model, thresholds: Thresholds | None, descri
     fitted_on = description["table"]
     estimator._fitted_on = None if fitted_on is None else tuple(fitted_on)
     estimator.cost_unit_ = description["cost_unit"]
+    estimator._forms = description["forms"]
 
 
 _MACHINE_PARAMS = ("n_jobs", "verbose", "bins_folder", "screening")  # how a fit is run; not saved

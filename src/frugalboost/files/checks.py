@@ -71,6 +71,11 @@ def is_mapping_to_numbers(value: Any) -> bool:
     )
 
 
+def _is_form(value: Any) -> bool:
+    """Tell a mapping of texts to texts and lists of texts."""
+    return isinstance(value, dict) and all(_is_text(v) or _list_of(_is_text)(v) for v in value.values())
+
+
 _TABLES = (["int", "str", "str", "str"], ["int", "str", "str", "NoneType"])
 _SCORE = _record(n_features=is_whole, train_loss=is_number, validation_loss=is_number)
 _SOLD = _record(n_features=_list_of(is_whole), loss=_list_of(is_number), sold=_list_of(_list_of(is_whole)))
@@ -95,6 +100,7 @@ _ENTRIES: dict[str, tuple[Callable[[Any], bool], str]] = {
     ),
     "selling": (_or_none(_SOLD), "a record of what was sold"),
     "table": (_or_none(lambda v: isinstance(v, list) and _kinds(v) in _TABLES), "the checksums of a table"),
+    "forms": (_or_none(lambda v: isinstance(v, dict) and all(map(_is_form, v.values()))), "a mapping of forms"),
     "draw": (
         _or_none(
             _record(
@@ -115,6 +121,7 @@ def check_description(description: dict[str, Any]) -> None:
     description.setdefault("levels", [])  # models of the first version of the format had no categorical features
     description.setdefault("table", None)  # earlier versions did not have it
     description.setdefault("draw", None)  # likewise
+    description.setdefault("forms", None)  # likewise
     description.setdefault("set_aside", None)  # likewise; rows were drawn in another way
     for name, (is_one, what) in _ENTRIES.items():
         require(name in description, f"its description lacks {name!r}")

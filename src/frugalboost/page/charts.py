@@ -12,6 +12,7 @@ Spec = dict[str, Any]
 BLUE, ORANGE, GREEN = "#3b7cb8", "#d5642a", "#2a9273"  # readable on white and on black, and to the colour-blind
 MOST_BARS = 25
 ROW = 20  # height of a bar
+NUMBER = ",.4~r"  # four digits, separators between thousands, no exponent
 
 
 def library() -> Any:
@@ -78,11 +79,11 @@ def curve(contents: Contents, x: str, x_title: str) -> Any:
     height = alt.Scale(type="log", nice=False) if spans_much(rows) else alt.Scale(zero=False)
     up = alt.Y("error:Q", title=title, scale=height)
     tips = [
-        alt.Tooltip("value:Q", title="mu" if contents["parameter"] == "mu" else "features wanted", format=".3g"),
+        alt.Tooltip("value:Q", title="mu" if contents["parameter"] == "mu" else "features wanted", format=".3~r"),
         alt.Tooltip("features:Q", title="features"),
-        alt.Tooltip("price:Q", title="cost", format=".4g"),
-        alt.Tooltip("error:Q", title=measure["title"], format=".4g"),
-        *([alt.Tooltip("test:Q", title="on the test rows", format=".4g")] if tested else []),
+        alt.Tooltip("price:Q", title="cost", format=NUMBER),
+        alt.Tooltip("error:Q", title=measure["title"], format=NUMBER),
+        *([alt.Tooltip("test:Q", title="on the test rows", format=NUMBER)] if tested else []),
     ]
     base = alt.Chart(data(rows))
     at = alt.param(name="at", value=start_of(stops_of(contents)))
@@ -99,7 +100,7 @@ def curve(contents: Contents, x: str, x_title: str) -> Any:
         base.mark_point(color=BLUE, filled=True, size=60).encode(x=across, y=up, tooltip=tips),
         alt.Chart(data([chosen_row(contents, x, shown)]))
         .mark_point(color=ORANGE, filled=True, size=170, shape="diamond", tooltip={"content": "data"})
-        .encode(x=across, y=up, tooltip=[alt.Tooltip("error:Q", title="chosen", format=".4g")]),
+        .encode(x=across, y=up, tooltip=[alt.Tooltip("error:Q", title="chosen", format=NUMBER)]),
         alt.Chart(data(shown))
         .mark_point(color=ORANGE, size=260, strokeWidth=2.5, filled=False)
         .encode(x=across, y=up, tooltip=tips)
@@ -190,8 +191,8 @@ def gains(contents: Contents) -> Any:
             y=alt.Y("feature:N", title=None, sort=None, axis=alt.Axis(labelLimit=170)),
             tooltip=[
                 alt.Tooltip("feature:N"),
-                alt.Tooltip("gain:Q", format=".3g"),
-                alt.Tooltip("price:Q", format=".4g"),
+                alt.Tooltip("gain:Q", format=".3~r"),
+                alt.Tooltip("price:Q", format=NUMBER),
             ],
         )
         .properties(width="container", height=ROW * len(rows), description="Share of all gains of each chosen feature")
@@ -224,7 +225,7 @@ def slopes(contents: Contents) -> Any:
     if not rows:
         return None
     base = alt.Chart(data(rows)).encode(y=alt.Y("feature:N", title=None, sort=None, axis=alt.Axis(labelLimit=170)))
-    tips = [alt.Tooltip("feature:N"), alt.Tooltip("slope:Q", format="+.3g")]
+    tips = [alt.Tooltip("feature:N"), alt.Tooltip("slope:Q", format="+,.3~r")]
     height = ROW * len({row["feature"] for row in rows})
     if rows[0]["class"]:
         height = max(3 * ROW, height)  # room for the legend
@@ -250,7 +251,7 @@ def gains_against_prices(contents: Contents) -> Any:
             "price:Q", title=f"price paid, {unit}" if unit else "price paid", scale=alt.Scale(type="symlog", padding=40)
         ),
         y=alt.Y("gain:Q", title="share of all gains, %", scale=alt.Scale(type="symlog")),
-        tooltip=[alt.Tooltip("feature:N"), alt.Tooltip("gain:Q", format=".3g"), alt.Tooltip("price:Q", format=".4g")],
+        tooltip=[alt.Tooltip("feature:N"), alt.Tooltip("gain:Q", format=".3~r"), alt.Tooltip("price:Q", format=NUMBER)],
     )
     points = base.mark_circle(color=BLUE, size=70)
     words = base.mark_text(align="left", dx=7, fontSize=11, limit=140).encode(text="feature:N")
@@ -276,8 +277,8 @@ def bags(contents: Contents) -> Any:
             tooltip=[
                 alt.Tooltip("name:N", title="bag"),
                 alt.Tooltip("used:N", title="features used"),
-                alt.Tooltip("price:Q", title="price", format=".4g"),
-                alt.Tooltip("gain:Q", format=".3g"),
+                alt.Tooltip("price:Q", title="price", format=NUMBER),
+                alt.Tooltip("gain:Q", format=".3~r"),
             ],
         )
         .properties(width="container", height=ROW * len(rows), description="Share of all gains of each owned bag")
@@ -397,7 +398,7 @@ def target(contents: Contents) -> Any:
             x=alt.X("from:Q", bin=alt.Bin(binned=True), title=contents["about"].get("target", "target")),
             x2="to:Q",
             y=alt.Y("rows:Q", title="rows"),
-            tooltip=[alt.Tooltip("from:Q", format=".4g"), alt.Tooltip("to:Q", format=".4g"), "rows:Q"],
+            tooltip=[alt.Tooltip("from:Q", format=NUMBER), alt.Tooltip("to:Q", format=NUMBER), "rows:Q"],
         )
     )
     return bars.properties(width="container", height=160, description=about)

@@ -10,7 +10,7 @@ from typing import Any
 from frugalboost.page.charts import Spec, charts_of, classes_of
 from frugalboost.page.contents import Contents
 from frugalboost.page.stops import start_of, stops_of
-from frugalboost.page.words import slope_text
+from frugalboost.page.words import number_text, slope_text
 
 MOST_ROWS = 200  # of a table on the page; selected.csv has all
 
@@ -46,6 +46,7 @@ def page_of(contents: Contents) -> str:
         start=start_of(stops),
         figure=figure,
         error=lambda value: error_text(contents, value),
+        number=number_text,
         slope=lambda feature: slope_text(feature.get("slope"), classes_of(contents)),
         made_of=made_of_text(contents),
         lead=lead(contents),
@@ -87,7 +88,7 @@ def error_text(contents: Contents, value: float | None) -> str:
     """An error with its unit."""
     if value is None:
         return "-"
-    return f"{value:.1f}{contents['measure']['unit']}" if contents["measure"]["unit"] else f"{value:.4g}"
+    return f"{value:.1f}{contents['measure']['unit']}" if contents["measure"]["unit"] else number_text(value)
 
 
 def lead(contents: Contents) -> str:
@@ -96,7 +97,7 @@ def lead(contents: Contents) -> str:
     price = ""
     if contents["prices"]["differ"]:
         unit = contents["prices"]["unit"]
-        price = f" at a cost of {chosen['price']:.4g}{f' {unit}' if unit else ''}"
+        price = f" at a cost of {number_text(chosen['price'])}{f' {unit}' if unit else ''}"
     error = f"{error_text(contents, chosen['error'])} ± {error_text(contents, chosen['spread'])}"
     constant = contents["constant_error"]
     beside = "" if constant is None else f" (a constant: {error_text(contents, constant)})"

@@ -4,7 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+LONGEST = 1e15  # numbers from here on, and below SHORTEST, have an exponent
+SHORTEST = 1e-6
 Slope = float | list[float]  # of the one output, or of each class
+
+
+def number_text(value: float, digits: int = 4) -> str:
+    """A number as people write it: with separators between thousands, and no exponent unless it is extreme.
+
+    Examples
+    --------
+    >>> from frugalboost.page.words import number_text
+    >>> [number_text(value) for value in (170000.4, 60.5231, 0.00001234, 12.0)]
+    ['170,000', '60.52', '0.00001234', '12']
+    """
+    size = abs(value)
+    if 1000 <= size < LONGEST:
+        places = max(0, digits - len(f"{size:.0f}"))
+        text = f"{value:,.{places}f}"
+        return text.rstrip("0").rstrip(".") if places else text
+    short = f"{value:.{digits}g}"
+    if "e" not in short or size < SHORTEST or size >= LONGEST:
+        return short
+    places = int(short.partition("e-")[2]) + len(short.partition("e")[0].replace(".", "").lstrip("-")) - 1
+    return f"{value:.{places}f}"
 
 
 def slope_text(slope: Slope | None, classes: Sequence[str]) -> str:
@@ -12,6 +35,11 @@ def slope_text(slope: Slope | None, classes: Sequence[str]) -> str:
     if slope is None:
         return ""
     if not isinstance(slope, list):
-        return f"{slope:+.3g}"
+        return with_sign(slope)
     steepest = max(range(len(slope)), key=lambda k: abs(slope[k]))
-    return f"{slope[steepest]:+.3g} ({classes[steepest]})"
+    return f"{with_sign(slope[steepest])} ({classes[steepest]})"
+
+
+def with_sign(value: float) -> str:
+    """A number with its sign, in three digits."""
+    return f"{'-' if value < 0 else '+'}{number_text(abs(value), 3)}"

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from frugalboost.costs.cost import FeatureTable
 from frugalboost.costs.owned_bags import named_bags, paid_for_bags
+from frugalboost.page.words import number_text
 from frugalboost.plotting.display import (
     GREY,
     INK,
@@ -198,7 +199,7 @@ class BagDisplay(Display):
         for row, (rest, price) in enumerate(zip(more, self.price, strict=True)):
             ax.annotate(rest, (wide, row), (3, 0), color=GREY, **looks)
             if not np.isnan(price):
-                ax.annotate(f"{price:.4g}", (wide, row), (beside, 0), color=INK, **looks)
+                ax.annotate(number_text(price), (wide, row), (beside, 0), color=INK, **looks)
         if not np.isnan(self.price).all():
             looks["va"] = "bottom"
             ax.annotate(f"price{in_unit(self.unit)}", (wide, -0.5), (beside, 2), color=INK, **looks)

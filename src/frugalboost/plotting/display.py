@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from frugalboost.estimators.base import GBFSBase
 from frugalboost.estimators.cross_validation import GBFSCVBase
+from frugalboost.page.words import number_text
 
 Floats = NDArray[np.float64]
 
@@ -142,8 +143,8 @@ def x_label_of(x: str, unit: str | None) -> str:
 def amount_of(x: str, value: float, unit: str | None) -> str:
     """A number of features, or a cost, in words."""
     if x == "price":
-        return f"cost {value:.3g}{' ' + unit if unit else ''}"
-    return f"{value:.3g} feature{'' if value == 1 else 's'}"
+        return f"cost {number_text(value, 3)}{' ' + unit if unit else ''}"
+    return f"{number_text(value, 3)} feature{'' if value == 1 else 's'}"
 
 
 def score_label(scoring: str) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 
 from frugalboost.estimators.cross_validation import GBFSCVBase
 from frugalboost.estimators.path import SelectionPath
+from frugalboost.page.words import number_text
 from frugalboost.plotting.display import (
     GREY,
     INK,
@@ -270,7 +271,9 @@ def _cross_validated(search: Any, x: str, y: str | None, name: str | None) -> di
         "x_label": f"{x_label_of(x, search.cost_unit_)}, mean of {search.n_splits_} splits",
         "y_label": f"{what} (held-out rows)",
         "marks": [
-            Mark(along[i], values[i], f"{text}: {values[i]:.3g}, {amount_of(x, along[i], search.cost_unit_)}")
+            Mark(
+                along[i], values[i], f"{text}: {number_text(values[i], 3)}, {amount_of(x, along[i], search.cost_unit_)}"
+            )
             for i, text in shown
         ],
         "band": None if loss or search.rule != "1se" else (values[best] - errors[best], values[best]),

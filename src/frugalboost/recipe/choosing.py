@@ -148,7 +148,7 @@ def template_of(n_rows: int, task: Task, settings: Settings, costs: Cost | None)
     }
     if task.is_classification:  # the same kind of trees on the path and for k features: numbers of trees carry over
         return GBFSClassifier(**shared, multi_strategy="one_output_per_tree")
-    return GBFSRegressor(**shared)
+    return GBFSRegressor(**shared) if task.loss is None else GBFSRegressor(**shared, loss=task.loss)
 
 
 def trees_tried(most: int) -> list[int]:
@@ -247,7 +247,7 @@ def sold_back(search: GBFSCVBase, rows: Sample, splits: int | None = None) -> Ch
     for warning in caught:
         warnings.warn(warning.message, stacklevel=2)
     measure = Measure(search.scoring_)
-    counted = "features" if costs.bags is None else "bags"
+    counted = ("feature" if costs.bags is None else "bag") + ("" if number == 1 else "s")
     why = (
         f"The rule chose {number} {counted} on the path, with a mean {measure.title} of "
         f"{measure.shown(float(rival.mean()))} over {len(rival)} splits. Buying more and selling the weakest back "

@@ -1,8 +1,7 @@
-"""From a table as it was read to features, target, weights and ids; notices name columns that are left out."""
+"""From a table as it was read to features, target, weights and ids; notices name columns converted or left out."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from enum import Enum, auto
@@ -11,14 +10,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frugalboost.recipe.options import SILENT, Messages
+from frugalboost.recipe.converting import (
+    converted,
+    counted,
+    is_text,
+    other_reading,
+    repeated,
+    sentences,
+    with_numbers,
+)
+from frugalboost.recipe.forms import Dates, Form, Numbers, YesNo
+from frugalboost.recipe.guessing import guessed_form, usual_unit
+from frugalboost.recipe.options import SILENT, Messages, TaskKind
 from frugalboost.recipe.places import LIBSVM_TARGET
 from frugalboost.recipe.problems import Problem, unknown
 from frugalboost.recipe.request import Roles
+from frugalboost.recipe.task import MOST_CLASSES
 from frugalboost.recipe.text import LoadedTable
 from frugalboost.report.facts import Notice, NoticeKind, counts_rows
 
 MOST_LEVELS = 1_000  # of a column of texts; with more, and most of them rare, it is free text or an id
+LOOKED_AT = 2_000  # rows of a column of texts that say whether many are numbers
+HALF = 0.5  # of texts that are numbers, from which on a message says so
 RARE = 0.5  # levels per row above which a column of texts is not a category
 
 
@@ -32,11 +45,12 @@ class Columns:
     names: list[str]
     notices: list[Notice] = field(default_factory=list)
     dropped_rows: int = 0
+    forms: Mapping[str, Form] = field(default_factory=dict)  # of columns, also the target, that were converted
     group: Any = None  # columns of Arrow
     time: Any = None
 
 
-def split_columns(loaded: LoadedTable, roles: Roles, messages: Messages = SILENT) -> Columns:
+def split_columns(loaded: LoadedTable, roles: Roles, messages: Messages = SILENT, task: str = TaskKind.AUTO) -> Columns:
     """Cut a table into its parts, for a fit.
 
     Parameters
@@ -47,11 +61,13 @@ def split_columns(loaded: LoadedTable, roles: Roles, messages: Messages = SILENT
         Which columns are not features.
     messages : Messages, default=SILENT
         How options are spelled in notices.
+    task : str, default="auto"
+        The kind of target that was asked for: texts that are numbers may be classes.
 
     Returns
     -------
     Columns
-        With a notice for each column that was left out.
+        With notices about columns that were converted or left out.
     """
     remarks = [Notice(NoticeKind.READ, messages.spelled(words)) for words in loaded.remarks]
     if loaded.is_sparse:
@@ -60,16 +76,37 @@ def split_columns(loaded: LoadedTable, roles: Roles, messages: Messages = SILENT
         return Columns(loaded.columns, loaded.target, None, loaded.names, remarks)
     roles.check(loaded)
     target = str(roles.target)
+    names = [n for n in loaded.names if n not in (target, roles.group, *roles.ids)]
+    found = converted(loaded, [target, *names] if is_amount(loaded, target, task) else names)
+    remarks += [Notice(NoticeKind.CONVERTED, text) for text in sentences(found)]
+    loaded = with_numbers(loaded, found)
     table, dropped = with_target(loaded, target)
     y = target_values(table.column(target))
     weights = weights_of(table, roles.weight) if roles.weight else None
-    names = [n for n in loaded.names if n not in roles.named]
-    X, notices = features(table, names, loaded.unnamed)
+    X, notices = features(table, [n for n in names if n not in roles.named], loaded.unnamed)
     if dropped:
         text = f"{dropped:,} rows without a value of {target!r} were left out."
         remarks.append(Notice(NoticeKind.ROWS, text))
+    forms = {own.name: own.form for own in found}
     group, time = (None if name is None else table.column(name) for name in (roles.group, roles.time))
-    return Columns(X, y, weights, list(X.columns), [*remarks, *notices], dropped, group, time)
+    return Columns(X, y, weights, list(X.columns), [*remarks, *notices], dropped, forms, group, time)
+
+
+def is_amount(loaded: LoadedTable, target: str, task: str) -> bool:
+    """Whether the texts of a target are numbers; where they may be classes, these keep their own names."""
+    column = loaded.columns.column(target)
+    if task == TaskKind.CLASSIFICATION or not is_text(column.type):
+        return False
+    texts = counted(column)
+    guess = guessed_form(texts)
+    if guess is None or isinstance(guess.form, YesNo):
+        return False
+    may_be_classes = len(texts) <= MOST_CLASSES and len(texts) <= sum(texts.values()) / 2
+    if task == TaskKind.AUTO and may_be_classes:
+        return False
+    if isinstance(guess.form, Dates):
+        raise Problem(f"The target {target!r} holds dates; it must be numbers or classes, such as days until an event.")
+    return True
 
 
 def with_target(loaded: LoadedTable, target: str) -> tuple[Any, int]:
@@ -166,7 +203,7 @@ def usable(column: Any) -> Any:
     if types.is_null(kind):
         return Unusable(Reason.EMPTY, "every value is missing.")
     if types.is_temporal(kind) or (types.is_dictionary(kind) and types.is_temporal(kind.value_type)):
-        text = "it holds dates or times. Turn them into numbers that mean something, such as days since an event."
+        text = "it holds durations. Turn them into numbers that mean something, such as days."
         return Unusable(Reason.DATES, text)
     if types.is_boolean(kind):
         return column.cast(pyarrow.int8()).cast(pyarrow.float64())
@@ -182,7 +219,7 @@ def usable(column: Any) -> Any:
 
 
 def usable_texts(column: Any) -> Any:
-    """A column of texts as categories, unless it is an id, free text, or numbers as people write them."""
+    """A column of texts as categories, unless it is an id, free text, or numbers among texts."""
     import pyarrow
     from pyarrow import types
 
@@ -191,8 +228,8 @@ def usable_texts(column: Any) -> Any:
     coded = column if types.is_dictionary(column.type) else column.dictionary_encode()
     levels = len(coded.unify_dictionaries().chunk(0).dictionary) if coded.num_chunks else 0
     present = len(column) - column.null_count
-    if (levels > 20 or levels > RARE * present) and looks_like_numbers(column):
-        text = "it holds numbers with thousands separators or units. Remove these, and it can be used."
+    if levels > RARE * present and levels > 20 and (share := share_of_numbers(column)) >= HALF:
+        text = f"only {share:.0%} of its values are numbers. Empty the other cells, and it is read as numbers."
         return Unusable(Reason.NUMBERS_AS_TEXTS, text)
     if levels > RARE * present and levels > 20:
         text = f"it has {levels:,} different texts in {present:,} rows, so it is an id or free text."
@@ -202,17 +239,12 @@ def usable_texts(column: Any) -> Any:
     return coded
 
 
-def is_text(kind: Any) -> bool:
-    """Texts of any layout."""
-    from pyarrow import types
-
-    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
-
-
-def looks_like_numbers(column: Any) -> bool:
-    """Whether texts are numbers with separators or units: 12,345 or 15 % or $ 7."""
-    found = [v for v in column.slice(0, 200).cast("string").to_pylist() if v is not None]
-    return bool(found) and all(re.fullmatch(r"[^\w]?\s*-?\d[\d.,']*\s*[^\w]?", v) for v in found)
+def share_of_numbers(column: Any) -> float:
+    """Which share of the texts are numbers."""
+    texts = counted(column.slice(0, LOOKED_AT))
+    form = Numbers(unit=usual_unit(texts))
+    fit = sum(n for text, n in texts.items() if form.number(text) is not None)
+    return fit / max(1, sum(texts.values()))
 
 
 def had_infinity(column: Any) -> bool:
@@ -250,7 +282,7 @@ def kinds_of_frame(frame: Any) -> Kinds:
     return {str(n): None if own is None else own.tolist() for n, own in levels.items()}
 
 
-def as_fitted(loaded: LoadedTable, kinds: Kinds) -> Any:
+def as_fitted(loaded: LoadedTable, kinds: Kinds, forms: Mapping[str, Form]) -> tuple[Any, list[str]]:
     """The columns of another table as they were in fit.
 
     Parameters
@@ -259,31 +291,54 @@ def as_fitted(loaded: LoadedTable, kinds: Kinds) -> Any:
         As it was read.
     kinds : mapping
         Of each column its levels, or None where it holds numbers.
+    forms : mapping
+        Of columns that were converted in fit.
 
     Returns
     -------
-    DataFrame or sparse matrix
-        These columns.
+    DataFrame or sparse matrix, list of str
+        These columns, and sentences about values that could not be converted.
     """
     import pyarrow
 
     if loaded.is_sparse:
-        return loaded.columns
-    kept = {}
+        return loaded.columns, []
+    kept, told = {}, []
     for name, levels in kinds.items():
         if name not in loaded.names:
             raise unknown("column", name, loaded.names, loaded.source)
-        column = loaded.columns.column(name)
+        column, sentence = loaded.columns.column(name), None
         if levels is not None:
-            kept[name] = as_levels(column, levels)
-            continue
-        numbers = column.cast("float64") if pyarrow.types.is_null(column.type) else usable(column)
-        if isinstance(numbers, Unusable) or pyarrow.types.is_dictionary(numbers.type):
-            dates = isinstance(numbers, Unusable) and numbers.reason is Reason.DATES
-            why = numbers.text if dates else "it holds texts, but held numbers when the model was fitted."
+            column = as_levels(column, levels)
+        elif name in forms:
+            column, sentence = repeated(name, column, forms[name], loaded.source)
+        else:
+            column, sentence = as_numbers(loaded, name)
+        kept[name] = column
+        told += [sentence] if sentence else []
+    return pyarrow.table(kept).to_pandas(split_blocks=True), told
+
+
+def as_numbers(loaded: LoadedTable, name: str) -> tuple[Any, str | None]:
+    """A column that held numbers in fit, and a sentence where people have written them in another way."""
+    import pyarrow
+
+    column = loaded.columns.column(name)
+    if pyarrow.types.is_null(column.type):
+        return column.cast("float64"), None
+    if is_text(column.type):
+        form = Numbers(point=",", groups=".") if loaded.point == "," else Numbers()
+        numbers, said = repeated(name, column, form, loaded.source)
+        found = converted(loaded, [name])
+        if found and found[0].rival is not None:
+            why = f"{other_reading(found[0], found[0].rival)} Otherwise leave out the separator."
             raise Problem(f"Column {name!r} of {loaded.source} can't be used: {why}")
-        kept[name] = numbers
-    return pyarrow.table(kept).to_pandas(split_blocks=True)
+        return numbers, said or next(iter(sentences(found)), None)
+    numbers = usable(column)
+    if isinstance(numbers, Unusable) or pyarrow.types.is_dictionary(numbers.type):
+        held = f"it holds {column.type} values, but held numbers when the model was fitted."
+        raise Problem(f"Column {name!r} of {loaded.source} can't be used: {held}")
+    return numbers, None
 
 
 def as_levels(column: Any, levels: Sequence[Any]) -> Any:

@@ -1,9 +1,10 @@
-"""Tables from files (CSV, TSV, Parquet, Arrow and Feather, LIBSVM; CSV from standard input) or from data frames."""
+"""Tables from files (CSV, TSV, Excel, Parquet, Arrow, LIBSVM; CSV from standard input) or from data frames."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from os import fspath
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,18 @@ from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
 from frugalboost.recipe.options import Sentence
-from frugalboost.recipe.places import FileKind, existing_file, is_path, kind_of, parquet_files
+from frugalboost.recipe.places import (
+    FileKind,
+    check_sheet,
+    existing_file,
+    is_archive,
+    is_path,
+    kind_of,
+    name_of,
+    parquet_files,
+)
 from frugalboost.recipe.problems import Problem, unknown
+from frugalboost.recipe.sheets import read_workbook
 from frugalboost.recipe.text import (
     LoadedTable,
     arrow,
@@ -37,6 +48,9 @@ def load_table(
     header: bool = True,
     only: Sequence[str] | None = None,
     texts: Sequence[str] = (),
+    written: Sequence[str] = (),
+    codes: bool = True,
+    sheet: str | None = None,
     like: LoadedTable | None = None,
 ) -> LoadedTable:
     r"""Read a table.
@@ -45,7 +59,8 @@ def load_table(
     ----------
     place : str, path or data frame
         A file, "-" for CSV from standard input, a folder of Parquet files, or a pattern such as "part-*.parquet". The
-        ending says what is in it: .csv, .tsv, .txt, .parquet, .feather, .arrow, .svm or .libsvm; .gz may follow.
+        ending says what is in it: .csv, .tsv, .txt, .xlsx, .parquet, .feather, .arrow, .svm or .libsvm; .gz may follow.
+        A .zip file holds one table of text or of Excel.
         Or a data frame of pandas, polars, Arrow, or whatever narwhals knows.
     what : str, default="table"
         The name of a data frame in messages.
@@ -55,6 +70,12 @@ def load_table(
         Columns to read; all of them must exist.
     texts : sequence of str, default=()
         Columns of a CSV file that hold texts even if they look like numbers: "007" stays a text.
+    written : sequence of str, default=()
+        Columns of a CSV file that are read by a form, and so come as texts. Other files have types.
+    codes : bool, default=True
+        Whether whole numbers with leading zeros, such as postcodes, are texts.
+    sheet : str or None, default=None
+        The sheet of an Excel file. None: the first.
     like : Loaded or None, default=None
         A LIBSVM file whose columns this one should have; columns that it does not mention are zero.
 
@@ -75,10 +96,15 @@ def load_table(
     """
     if not is_path(place):
         return from_frame(place, what, only)
-    if is_text_file(place):
-        return load_text(place, header=header, only=only, texts=texts)
     place = fspath(place)
-    kind = kind_of(place)
+    kind = None if place == "-" else kind_of(place)
+    if kind is FileKind.EXCEL:
+        how: dict[str, Any] = {"sheet": sheet, "header": header, "only": only, "texts": texts}
+        loaded = read_workbook(decompressed(existing_file(place)), name_of(place), **how)
+        return replace(loaded, origin=Path(place).name) if is_archive(place) else loaded
+    check_sheet(sheet, place)
+    if is_text_file(place):
+        return load_text(place, header=header, only=only, texts=[*texts, *written], codes=codes)
     if kind is FileKind.LIBSVM:
         return read_libsvm(existing_file(place), None if like is None else like.names)
     read = read_parquet if kind is FileKind.PARQUET else read_feather

@@ -19,6 +19,7 @@ class TaskKind(StrEnum):
     AUTO = "auto"
     CLASSIFICATION = "classification"
     REGRESSION = "regression"
+    COUNT = "count"
 
 
 class Rule(StrEnum):

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import glob
 import os
+import zipfile
 from enum import Enum
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-from frugalboost.recipe.problems import Problem, unknown
+from frugalboost.recipe.options import Option
+from frugalboost.recipe.problems import Problem, listed, unknown
 
 LIBSVM_TARGET = "label"
 STANDARD_INPUT = "standard input"  # its name in messages
+ARCHIVE = ".zip"
 COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 
 
@@ -27,6 +30,7 @@ class FileKind(Enum):
     PARQUET = "parquet"
     ARROW = "arrow"
     LIBSVM = "libsvm"
+    EXCEL = "excel"
 
 
 ENDINGS = {
@@ -43,7 +47,11 @@ ENDINGS = {
     ".svm": FileKind.LIBSVM,
     ".libsvm": FileKind.LIBSVM,
     ".svmlight": FileKind.LIBSVM,
+    ".xlsx": FileKind.EXCEL,
+    ".xlsm": FileKind.EXCEL,
 }
+IN_ARCHIVES = (FileKind.COMMAS, FileKind.TABS, FileKind.EXCEL)
+BESIDE_TABLES = (".txt", ".data")  # endings that a description in an archive has, too
 
 
 def check_place(table: Any) -> None:
@@ -58,18 +66,59 @@ def check_place(table: Any) -> None:
 
 
 def kind_of(place: str) -> FileKind:
-    """The kind of a file, by its ending."""
+    """The kind of a file, by its ending; of an archive, that of the table in it."""
+    if Path(place).is_dir():
+        return FileKind.PARQUET
+    if is_archive(place):
+        return ENDINGS[Path(member_of(place)).suffix.lower()]
     name = place.lower()
     for ending in COMPRESSED:
         name = name.removesuffix(ending)
-    if Path(place).is_dir():
-        return FileKind.PARQUET
     suffix = Path(name).suffix
+    if suffix == ".xls":
+        existing_file(place)
+        raise Problem(f"{place!r} is a file of an old Excel. Save it as .xlsx or .csv.")
     if suffix not in ENDINGS:
         if not glob.glob(place):
             existing_file(place)
-        raise Problem(f"{place!r} has no known ending. Known endings are {', '.join(ENDINGS)} (also .gz).")
+        raise Problem(f"{place!r} has no known ending. Known endings are {', '.join(ENDINGS)} (also .gz and .zip).")
     return ENDINGS[suffix]
+
+
+def is_archive(place: str) -> bool:
+    """Whether a file is a zip file, by its ending."""
+    return place.lower().endswith(ARCHIVE)
+
+
+def member_of(place: str) -> str:
+    """The name of the one table in a zip file; Problem where there is none, or are several."""
+    path = existing_file(place)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = [n for n in archive.namelist() if not is_hidden(n)]
+    except (zipfile.BadZipFile, OSError):
+        raise Problem(f"{path.name} is not a zip file, or is damaged.") from None
+    tables = [n for n in names if ENDINGS.get(Path(n).suffix.lower()) in IN_ARCHIVES]
+    tables = [n for n in tables if Path(n).suffix.lower() not in BESIDE_TABLES] or tables
+    if not tables:
+        there = f"There are {listed(names)}." if names else "It is empty."
+        raise Problem(
+            f"{path.name} holds no table (CSV, TSV or Excel). {there} Unpack it, and give a file that is one."
+        )
+    if len(tables) > 1:
+        raise Problem(f"{path.name} holds {len(tables)} tables: {listed(tables)}. Unpack it, and name one of them.")
+    return tables[0]
+
+
+def is_hidden(name: str) -> bool:
+    """Whether a member of an archive is a folder, or what a system has left there."""
+    return name.endswith("/") or name.startswith("__MACOSX/") or Path(name).name.startswith(".")
+
+
+def name_of(place: str) -> str:
+    """The name of a file in messages; of an archive also that of the table in it."""
+    name = Path(place).name
+    return f"{Path(member_of(place)).name} in {name}" if is_archive(place) else name
 
 
 def is_path(table: Any) -> bool:
@@ -80,6 +129,18 @@ def is_path(table: Any) -> bool:
 def is_libsvm(table: Any) -> bool:
     """Whether a table is a LIBSVM file."""
     return is_path(table) and fspath(table) != "-" and kind_of(fspath(table)) is FileKind.LIBSVM
+
+
+def is_excel(table: Any) -> bool:
+    """Whether a table is an Excel file."""
+    return is_path(table) and fspath(table) != "-" and kind_of(fspath(table)) is FileKind.EXCEL
+
+
+def check_sheet(sheet: str | None, table: Any) -> None:
+    """Raise Problem for a sheet of a table that has none."""
+    if sheet is not None and not is_excel(table):
+        name = repr(Path(fspath(table)).name) if is_path(table) else "a data frame"
+        raise Problem(Option("sheet"), f" is for Excel files, and {name} is none.")
 
 
 def existing_file(place: str) -> Path:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,14 +12,22 @@ from frugalboost.estimators.saving import load
 from frugalboost.recipe.columns import as_fitted, kinds_of_model
 from frugalboost.recipe.files import load_table
 from frugalboost.recipe.folder import csv_text, model_file
-from frugalboost.recipe.options import Option
+from frugalboost.recipe.forms import Clock, Dates, Form, form_from
+from frugalboost.recipe.options import SILENT, Messages, Option
 from frugalboost.recipe.places import is_libsvm
 from frugalboost.recipe.problems import Problem
 from frugalboost.recipe.text import LoadedTable
 
 
 def predictions(
-    model: str, table: str, ids: Sequence[str], proba: bool, header: bool = True, threads: int | None = None
+    model: str,
+    table: str,
+    ids: Sequence[str],
+    proba: bool,
+    header: bool = True,
+    threads: int | None = None,
+    sheet: str | None = None,
+    messages: Messages = SILENT,
 ) -> str:
     """Predict every row of a table.
 
@@ -37,6 +45,10 @@ def predictions(
         Whether CSV begins with names.
     threads : int or None, default=None
         None: all cores.
+    sheet : str or None, default=None
+        The sheet of an Excel file. None: the first.
+    messages : Messages, default=SILENT
+        Where values that could not be converted are told.
 
     Returns
     -------
@@ -47,7 +59,9 @@ def predictions(
     fitted.set_params(n_jobs=threads)
     if proba and not is_classifier(fitted):
         raise Problem(Option("proba"), " is for classifiers, and this model predicts numbers.")
-    X, copied = rows_for(fitted, table, ids, header)
+    X, copied, told = rows_for(fitted, table, ids, header, sheet)
+    for sentence in told:
+        messages.say(sentence)
     heads = [*ids, "prediction", *(f"probability_{c}" for c in (fitted.classes_ if proba else ()))]
     if not X.shape[0]:
         return csv_text(heads, [])
@@ -57,8 +71,11 @@ def predictions(
     return csv_text(heads, zip(*columns, strict=True))
 
 
-def rows_for(fitted: Any, table: Any, ids: Sequence[str], header: bool) -> tuple[Any, list[list[Any]]]:
-    """The columns that the model needs, and those to copy, as they are in the file."""
+Rows = tuple[Any, list[list[Any]], list[str]]
+
+
+def rows_for(fitted: Any, table: Any, ids: Sequence[str], header: bool, sheet: str | None = None) -> Rows:
+    """The columns that the model needs, those to copy, as they are in the file, and what could not be converted."""
     names = [str(n) for n in getattr(fitted, "feature_names_in_", [])]
     if is_libsvm(table):
         if ids:
@@ -66,15 +83,35 @@ def rows_for(fitted: Any, table: Any, ids: Sequence[str], header: bool) -> tuple
         if not names or not all(n.isdigit() for n in names):
             raise Problem("This model was not fitted on a LIBSVM file.")
         del fitted.feature_names_in_  # a sparse matrix has no names
-        return libsvm_rows(table, names), []
+        return libsvm_rows(table, names), [], []
     if not names:
         raise Problem("This model was fitted on a table without names.")
-    kinds = kinds_of_model(fitted)
+    kinds, forms = kinds_of_model(fitted), kept_forms(fitted)
     texts = [n for n, levels in kinds.items() if levels and isinstance(levels[0], str)]
     wanted = list(dict.fromkeys([*kinds, *ids]))
-    loaded = load_table(table, header=header, only=wanted or None, texts=[*texts, *ids])
-    X = as_fitted(loaded, kinds) if kinds else constant_rows(fitted, loaded.n_rows)
-    return X, [loaded.columns.column(name).to_pylist() for name in ids]
+    how: dict[str, Any] = {"written": read_as_texts(forms), "codes": False, "sheet": sheet}
+    loaded = load_table(table, header=header, only=wanted or None, texts=[*texts, *ids], **how)
+    X, told = as_fitted(loaded, kinds, forms) if kinds else (constant_rows(fitted, loaded.n_rows), [])
+    return X, [loaded.columns.column(name).to_pylist() for name in ids], told
+
+
+def read_as_texts(forms: Mapping[str, Form]) -> list[str]:
+    """Columns of CSV that must come as texts, so that their form decides; of dates and times Arrow knows the usual."""
+    return [name for name, form in forms.items() if not isinstance(form, Dates | Clock)]
+
+
+def keep_forms(model: Any, forms: Mapping[str, Form]) -> None:
+    """Let a model keep the forms of the columns that it has bought; its file holds them."""
+    bought = kinds_of_model(model) if forms else {}
+    model._forms = {name: form.to_dict() for name, form in forms.items() if name in bought} or None
+
+
+def kept_forms(model: Any) -> dict[str, Form]:
+    """The forms that a model keeps."""
+    try:
+        return {name: form_from(record) for name, record in (getattr(model, "_forms", None) or {}).items()}
+    except (ValueError, TypeError):
+        raise Problem("The model's record of how columns were converted is damaged, or from a later version.") from None
 
 
 def libsvm_rows(table: Any, names: Sequence[str]) -> Any:

@@ -14,7 +14,7 @@ from os import fspath
 from typing import Any
 
 from frugalboost.recipe.options import LARGEST_SEED, Option, Rule, TaskKind
-from frugalboost.recipe.places import check_place, existing_file, is_path
+from frugalboost.recipe.places import check_place, check_sheet, existing_file, is_path
 from frugalboost.recipe.problems import Problem, listed, unknown
 from frugalboost.recipe.scores import check_score
 from frugalboost.recipe.text import LoadedTable
@@ -142,6 +142,7 @@ class Request:
     task: str = TaskKind.AUTO
     scoring: str | None = None
     header: bool = True
+    sheet: str | None = None
     settings: Settings = field(default_factory=Settings)
     call: Mapping[str, str] = field(default_factory=dict)  # the call, for the report: "command" or "python"
 
@@ -149,7 +150,7 @@ class Request:
         """Raise Problem for errors that do not depend on the table."""
         self.settings.check()
         check_word("task", self.task, TaskKind)
-        for name in ("target", "weight", "group", "time", "scoring"):
+        for name in ("target", "weight", "group", "time", "scoring", "sheet"):
             value = getattr(self, name)
             if value is not None and not isinstance(value, str):
                 raise Problem(Option(name), f" must be a name, not {type(value).__name__}.")
@@ -159,6 +160,7 @@ class Request:
         check_score(self.scoring)
         for table in (self.table, self.test):
             check_place(table)
+        check_sheet(self.sheet, self.table)
         for file in (self.costs, self.bags):
             if is_path(file):
                 existing_file(fspath(file))

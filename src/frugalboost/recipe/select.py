@@ -18,18 +18,24 @@ from frugalboost._support.display import shown
 from frugalboost._support.plan import Part, reached
 from frugalboost.estimators import GBFSClassifier, GBFSRegressor
 from frugalboost.estimators.fitted import NothingBoughtWarning
+from frugalboost.page.contents import Contents
+from frugalboost.page.page import error_text
 from frugalboost.recipe.choosing import choose, effort_of
 from frugalboost.recipe.columns import (
     Columns,
     as_fitted,
+    as_numbers,
     kinds_of_frame,
     split_columns,
     target_values,
     weights_of,
 )
+from frugalboost.recipe.converting import is_text, repeated
 from frugalboost.recipe.files import load_table
-from frugalboost.recipe.options import SILENT, Messages, Option, Sentence
-from frugalboost.recipe.places import LIBSVM_TARGET, is_path
+from frugalboost.recipe.forms import Form
+from frugalboost.recipe.options import SILENT, Messages, Option, Rule, Sentence
+from frugalboost.recipe.places import LIBSVM_TARGET, is_excel, is_path
+from frugalboost.recipe.predicting import keep_forms, read_as_texts
 from frugalboost.recipe.pricing import costs_of
 from frugalboost.recipe.problems import Problem
 from frugalboost.recipe.request import Request, Roles, Settings
@@ -76,6 +82,7 @@ def select(
     seed: int = 0,
     threads: int | None = None,
     header: bool = True,
+    sheet: str | None = None,
     verbose: int = 0,
 ) -> Selection:
     """Choose the features of a table that are worth paying for, and fit a model on them.
@@ -87,8 +94,9 @@ def select(
     Parameters
     ----------
     table : data frame, str or path
-        A data frame of pandas, polars or Arrow, or a file: CSV, TSV, Parquet, Arrow/Feather or LIBSVM, a folder or a
-        pattern of Parquet files. Texts become categories; dates, ids and free text are left out.
+        A data frame of pandas, polars or Arrow, or a file: CSV, TSV, Excel, Parquet, Arrow/Feather or LIBSVM, a folder
+        or a pattern of Parquet files. Numbers as people write them, dates and yes/no become numbers, other texts
+        categories; ids and free text are left out.
     target : str, int or None, default=None
         The column to predict, by name; names that are whole numbers, as pandas has them, may be given as such. LIBSVM
         files bring their own.
@@ -121,10 +129,11 @@ def select(
         feature.
     test : data frame, str, path or None, default=None
         Rows to measure errors on; they take no part in the choice.
-    task : {"auto", "classification", "regression"}, default="auto"
-        The kind of target.
+    task : {"auto", "classification", "regression", "count"}, default="auto"
+        The kind of target; "count" is for whole numbers from 0 up (Poisson loss).
     scoring : str or None, default=None
-        Any score of scikit-learn by name. None: accuracy, ROC AUC where one of two classes is rare, or RMSE.
+        Any score of scikit-learn by name. None: accuracy, ROC AUC where one of two classes is rare, RMSE, or Poisson
+        deviance of counts.
     trees : int, default=500
         Maximum number of trees.
     depth : int or None, default=None
@@ -148,7 +157,9 @@ def select(
     threads : int or None, default=None
         Number of threads; None means all cores. The result does not depend on it.
     header : bool, default=True
-        Whether a CSV file begins with names.
+        Whether a CSV or Excel file begins with names.
+    sheet : str or None, default=None
+        The sheet of an Excel file. None: the first.
     verbose : int, default=0
         1 shows what was guessed and noticed, and on standard error how far the work is and how long the rest may take.
 
@@ -184,7 +195,7 @@ def select(
     request = Request(**asked, settings=settings, call=python_call(given))
     found = run(request, Messages(print) if verbose else SILENT)
     if not found.features:
-        warnings.warn(str(NOTHING_BOUGHT), NothingBoughtWarning, stacklevel=2)
+        warnings.warn(str(nothing_bought(found.report.contents, settings)), NothingBoughtWarning, stacklevel=2)
     return found
 
 
@@ -210,6 +221,18 @@ NOTHING_BOUGHT = Sentence(
     Option("leaf"),
     " allow no feature.",
 )
+
+
+def nothing_bought(contents: Contents, settings: Settings) -> Sentence:
+    """Say that the model is a constant, and what the rule has passed by."""
+    chosen, points = contents["chosen"], [p for p in contents["points"] if p["n_features"] and p["error"] is not None]
+    best = min(points, key=lambda point: point["error"], default=None)
+    asked = settings.k is not None or settings.mu is not None or settings.rule == Rule.MIN
+    if asked or best is None or not best["error"] < chosen["error"]:
+        return NOTHING_BOUGHT
+    lower = f" has the lowest mean {contents['measure']['title']}: {error_text(contents, best['error'])}, but splits "
+    words = f" A model with {best['n_features']} feature{'s' if best['n_features'] > 1 else ''}{lower}differ by more: "
+    return Sentence(*NOTHING_BOUGHT.parts, words, Option("rule", Rule.MIN.value), " takes it.")
 
 
 def python_call(given: Mapping[str, Any]) -> dict[str, str]:
@@ -254,8 +277,8 @@ def run(request: Request, messages: Messages = SILENT, loaded: LoadedTable | Non
 
 def selection_from(request: Request, messages: Messages, loaded: LoadedTable | None) -> Selection:
     """The same for a request that is checked."""
-    loaded = load_table(request.table, header=request.header) if loaded is None else loaded
-    columns = split_columns(loaded, request.roles, messages)
+    loaded = load_table(request.table, header=request.header, sheet=request.sheet) if loaded is None else loaded
+    columns = split_columns(loaded, request.roles, messages, request.task)
     target = LIBSVM_TARGET if loaded.is_sparse else str(request.target)
     if len(columns.y) < FEWEST_ROWS:
         raise Problem(f"{loaded.source} has {len(columns.y)} rows; at least {FEWEST_ROWS} are needed.")
@@ -280,6 +303,7 @@ def selection_from(request: Request, messages: Messages, loaded: LoadedTable | N
         findings = choose(rows, ties, task, request.settings, costs, test)
     reached(Part.REPORT)
     model = findings.choice.model
+    keep_forms(model, columns.forms)
     checked, _ = model._like()._checked(rows.X, rows.y, rows.weights)
     contents = contents_of(
         findings,
@@ -293,7 +317,8 @@ def selection_from(request: Request, messages: Messages, loaded: LoadedTable | N
     for notice in contents["notices"][len(columns.notices) :]:
         messages.say(notice["text"])
     place = os.fspath(request.table) if is_path(request.table) else None
-    return Selection(contents, model, Source(place, columns.names, loaded.is_sparse, request.header))
+    source = Source(place, columns.names, loaded.is_sparse, request.header)
+    return Selection(contents, model, source)
 
 
 def check_k(k: int | None, n_features: int) -> None:
@@ -329,29 +354,61 @@ def test_rows(
     target = LIBSVM_TARGET if first.is_sparse else str(request.target)
     if columns.y.dtype.kind in "OUT":
         texts.append(target)
-    loaded = load_table(request.test, what="test", header=request.header, texts=texts, like=first)
+    sheet = request.sheet if is_excel(request.test) else None
+    how: dict[str, Any] = {"header": request.header, "sheet": sheet, "codes": False}
+    how["written"] = read_as_texts(columns.forms)
+    loaded = load_table(request.test, what="test", texts=texts, like=first, **how)
     if loaded.is_sparse != first.is_sparse:
         raise Problem("The test file must be of the same kind as the table: both LIBSVM, or neither.")
-    rows = Sample(loaded.columns, loaded.target) if loaded.is_sparse else dense_test_rows(request, loaded, kinds)
+    told: list[str] = []
+    if loaded.is_sparse:
+        rows = Sample(loaded.columns, loaded.target)
+    else:
+        loaded, told = converted_roles(request, loaded, columns, task)
+        rows, also = dense_test_rows(request, loaded, kinds, columns.forms)
+        told += also
     if task.is_classification and not loaded.is_sparse:
         rows = Sample(rows.X, as_known_classes(rows.y, columns.y, loaded.source), rows.weights)
     if not loaded.is_sparse and task.scoring == "roc_auc" and len(np.unique(rows.y)) < 2:
         words = f"{loaded.source} has rows of one class only, so ROC AUC is not defined there ("
         raise Problem(words, Option("scoring"), ").")
-    notices = [] if loaded.is_sparse else same_rows(columns.X, rows.X, loaded.source)
+    notices = [Notice(NoticeKind.CONVERTED, text) for text in told]
+    notices += [] if loaded.is_sparse else same_rows(columns.X, rows.X, loaded.source)
     where = os.fspath(request.test) if is_path(request.test) else loaded.origin
     return rows, notices, {"test_rows": f"{rows.X.shape[0]:,} in {where}"}
 
 
-def dense_test_rows(request: Request, loaded: LoadedTable, kinds: Any) -> Sample:
-    """Rows of a test table that have a target."""
+def converted_roles(
+    request: Request, loaded: LoadedTable, columns: Columns, task: Task
+) -> tuple[LoadedTable, list[str]]:
+    """Target and weights of a test table as in the fit, and sentences about what could not be converted."""
     target = str(request.target)
     Roles(target, request.weight).check(loaded)
-    kept = LoadedTable(loaded.source, loaded.names, loaded.columns.filter(loaded.columns.column(target).is_valid()))
+    told: list[str] = []
+    for name in (n for n in (target, request.weight) if n is not None):
+        column = loaded.columns.column(name)
+        if name in columns.forms:
+            numbers, sentence = repeated(name, column, columns.forms[name], loaded.source)
+        elif name == target and is_text(column.type) and not task.is_classification:
+            numbers, sentence = as_numbers(loaded, name)
+        else:
+            continue
+        loaded = replace(loaded, columns=loaded.columns.set_column(loaded.names.index(name), name, numbers))
+        told += [sentence] if sentence else []
+    return loaded, told
+
+
+def dense_test_rows(
+    request: Request, loaded: LoadedTable, kinds: Any, forms: Mapping[str, Form]
+) -> tuple[Sample, list[str]]:
+    """Rows of a test table that have a target, and sentences about what could not be converted."""
+    target = str(request.target)
+    kept = replace(loaded, columns=loaded.columns.filter(loaded.columns.column(target).is_valid()))
     if not kept.n_rows:
         raise Problem(f"{loaded.source} has no rows with a value of {target!r}.")
     weights = None if request.weight is None else weights_of(kept.columns, request.weight)
-    return Sample(as_fitted(kept, kinds), target_values(kept.columns.column(target)), weights)
+    X, told = as_fitted(kept, kinds, forms)
+    return Sample(X, target_values(kept.columns.column(target)), weights), told
 
 
 def as_known_classes(y: Any, known: Any, source: str) -> Any:

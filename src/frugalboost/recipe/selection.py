@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import html
 import os
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,10 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import DataConversionWarning
 
 from frugalboost.estimators.base import GBFSBase
 from frugalboost.page.contents import Contents
 from frugalboost.page.page import error_text, lead
+from frugalboost.page.words import number_text
 from frugalboost.recipe import folder as folders
 from frugalboost.recipe.places import is_libsvm, origin_of
 from frugalboost.recipe.predicting import libsvm_rows, rows_for
@@ -141,13 +144,16 @@ class Selection:
         """What to look at before the model is used."""
         return [notice["text"] for notice in self.report.contents["notices"]]
 
-    def predict(self, table: Any) -> NDArray[Any]:
+    def predict(self, table: Any, *, sheet: str | None = None) -> NDArray[Any]:
         """Predict for a table of the same kind; only the chosen columns are needed.
 
         Parameters
         ----------
         table : data frame, str or path
-            As :func:`frugalboost.select` takes it. Levels that were not seen before count as missing.
+            As :func:`frugalboost.select` takes it. Texts are converted as they were then. Levels that were not seen
+            before count as missing; so do values that can't be converted, with a warning.
+        sheet : str or None, default=None
+            The sheet of an Excel file. None: the first.
 
         Returns
         -------
@@ -158,16 +164,18 @@ class Selection:
         --------
         See :func:`frugalboost.select`.
         """
-        predicted: NDArray[Any] = self.model.predict(self._rows(table))
+        predicted: NDArray[Any] = self.model.predict(self._rows(table, sheet))
         return predicted
 
-    def predict_proba(self, table: Any) -> NDArray[np.float64]:
+    def predict_proba(self, table: Any, *, sheet: str | None = None) -> NDArray[np.float64]:
         """Predict the probability of every class.
 
         Parameters
         ----------
         table : data frame, str or path
             As :meth:`predict` takes it.
+        sheet : str or None, default=None
+            The sheet of an Excel file. None: the first.
 
         Returns
         -------
@@ -185,13 +193,16 @@ class Selection:
         """
         if not hasattr(self.model, "predict_proba"):
             raise AttributeError("The model predicts numbers, so there are no probabilities. Use predict.")
-        probabilities: NDArray[np.float64] = self.model.predict_proba(self._rows(table))
+        probabilities: NDArray[np.float64] = self.model.predict_proba(self._rows(table, sheet))
         return probabilities
 
-    def _rows(self, table: Any) -> Any:
+    def _rows(self, table: Any, sheet: str | None) -> Any:
         if self._source.is_sparse and is_libsvm(table):
             return libsvm_rows(table, self._source.column_names)
-        return rows_for(self.model, table, (), header=self._source.header)[0]
+        X, _, told = rows_for(self.model, table, (), header=self._source.header, sheet=sheet)
+        for sentence in told:
+            warnings.warn(sentence, DataConversionWarning, stacklevel=3)
+        return X
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write the folder that the command ``frugalboost select`` writes.
@@ -250,7 +261,7 @@ class Selection:
         rows = []
         for i, feature in enumerate(contents["chosen"]["features"][:MOST_SHOWN], start=1):
             name, error = contents["names"][feature["name"]], error_text(contents, feature["error"])
-            rows.append([str(i), name, f"{feature['price']:.4g}", f"{feature['gain']:.1f}", error])
+            rows.append([str(i), name, number_text(feature["price"]), f"{feature['gain']:.1f}", error])
         table = "".join(f"<tr>{_cells(row, 'td')}</tr>" for row in rows)
         more = len(self.features) - MOST_SHOWN
         notices = "".join(f"<li>{html.escape(text)}</li>" for text in self.notices)

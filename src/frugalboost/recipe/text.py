@@ -6,8 +6,11 @@ has named, before it loads what fits models.
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 import sys
+import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from os import fspath
@@ -15,12 +18,25 @@ from pathlib import Path
 from typing import Any
 
 from frugalboost.recipe.options import Option, Sentence
-from frugalboost.recipe.places import COMPRESSED, STANDARD_INPUT, FileKind, existing_file, is_path, kind_of
+from frugalboost.recipe.places import (
+    COMPRESSED,
+    STANDARD_INPUT,
+    FileKind,
+    existing_file,
+    is_archive,
+    is_path,
+    kind_of,
+    member_of,
+    name_of,
+)
 from frugalboost.recipe.problems import Problem, unknown
 
 NULLS = ["", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "#N/A", "?", "-nan", "<NA>"]
 BLOCK = 64 * 2**20  # bytes; a row must fit into one
 DELIMITERS = (",", ";", "\t", "|")
+MAYBE_COMMAS = re.compile(r"-?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?")
+SURE_COMMAS = re.compile(r"-?(0,\d+|[\d.]+,(\d{1,2}|\d{4,})|[\d.]*\.\d{3},\d+|\d{4,},\d+)")
+PADDED = re.compile(rb'[,;\t|"\n ]0\d')  # a field that may be a whole number with a leading zero
 
 
 @dataclass(frozen=True)
@@ -34,6 +50,7 @@ class LoadedTable:
     remarks: list[str | Sentence] = field(default_factory=list)
     unnamed: frozenset[str] = frozenset()  # names that were made up for columns without one
     origin: str | None = None  # where it came from, for a report; None: ``source`` says it
+    point: str = ""  # the decimal mark of its numbers, where it is known
 
     @property
     def is_sparse(self) -> bool:
@@ -52,14 +69,20 @@ def is_text_file(place: Any) -> bool:
 
 
 def load_text(
-    place: Any, *, header: bool = True, only: Sequence[str] | None = None, texts: Sequence[str] = ()
+    place: Any,
+    *,
+    header: bool = True,
+    only: Sequence[str] | None = None,
+    texts: Sequence[str] = (),
+    codes: bool = True,
 ) -> LoadedTable:
     """Read a table that is text; parameters as for :func:`~frugalboost.recipe.files.load_table`."""
     place = fspath(place)
     if place == "-":
-        return read_text(sys.stdin.buffer.read(), STANDARD_INPUT, Dialect(",", header, tuple(texts)), only)
-    dialect = Dialect(kind_of(place).value, header, tuple(texts))
-    return read_text(decompressed(existing_file(place)), Path(place).name, dialect, only)
+        return read_text(sys.stdin.buffer.read(), STANDARD_INPUT, Dialect(",", header, tuple(texts), codes=codes), only)
+    dialect = Dialect(kind_of(place).value, header, tuple(texts), codes=codes)
+    loaded = read_text(decompressed(existing_file(place)), name_of(place), dialect, only)
+    return replace(loaded, origin=Path(place).name) if is_archive(place) else loaded
 
 
 @dataclass(frozen=True)
@@ -70,17 +93,28 @@ class Dialect:
     header: bool = True
     texts: tuple[str, ...] = ()
     point: str = "."
+    first_line: int = 1  # the number of the first line that is no comment
+    codes: bool = True  # whether whole numbers with leading zeros are texts
+
+    def texts_for_arrow(self) -> list[str]:
+        """The names of ``texts`` while Arrow reads, which calls columns without names f0, f1 and so on."""
+        if self.header:
+            return list(self.texts)
+        numbers = [name.removeprefix("column ") for name in self.texts]
+        return [f"f{int(number) - 1}" for number in numbers if number.isdecimal()]
 
 
 def read_text(content: bytes, source: str, dialect: Dialect, only: Sequence[str] | None) -> LoadedTable:
     """CSV in any dialect, guessed from the first lines."""
-    content, remarks = in_utf8(content, source)
+    content, remarks, comments = in_utf8(content, source)
     first = content.split(b"\n", 1)[0].decode("utf-8")
-    dialect = replace(dialect, delimiter=find_delimiter(first, dialect.delimiter))
+    dialect = replace(dialect, delimiter=find_delimiter(first, dialect.delimiter), first_line=1 + comments)
     table = parsed(content, source, dialect)
     if dialect.delimiter != "," and has_decimal_commas(table, dialect.texts):
-        table = parsed(content, source, replace(dialect, point=","))
+        dialect = replace(dialect, point=",")
+        table = parsed(content, source, dialect)
         remarks.append(f"{source} has decimal commas.")
+    table = with_codes(table, content, source, dialect, remarks)
     names, unnamed = table.column_names, frozenset[str]()
     if dialect.header:
         names, unnamed = checked_names(names, source)
@@ -90,11 +124,12 @@ def read_text(content: bytes, source: str, dialect: Dialect, only: Sequence[str]
         words = f"The first line of {source} holds only numbers and was read as names. Is "
         remarks.append(Sentence(words, Option("header", False), " missing?"))
     loaded = LoadedTable(source, names, table.rename_columns(names), remarks=remarks, unnamed=unnamed)
+    loaded = replace(loaded, point="," if dialect.point == "," else "")
     return loaded if only is None else with_columns(loaded, only)
 
 
-def in_utf8(content: bytes, source: str) -> tuple[bytes, list[str | Sentence]]:
-    """The content in UTF-8, without byte order mark and leading comments, and remarks about changes."""
+def in_utf8(content: bytes, source: str) -> tuple[bytes, list[str | Sentence], int]:
+    """The content in UTF-8, without byte order mark and leading comments; remarks about changes; lines of comments."""
     remarks: list[str | Sentence] = []
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         try:
@@ -105,15 +140,24 @@ def in_utf8(content: bytes, source: str) -> tuple[bytes, list[str | Sentence]]:
     try:
         content.decode("utf-8")
     except UnicodeDecodeError:
-        content = content.decode("latin-1").encode("utf-8")
-        remarks.append(f"{source} is not UTF-8; it was read as Latin-1.")
+        content = from_windows(content).encode("utf-8")
+        remarks.append(f"{source} is not UTF-8; it was read as Latin-1 (Windows-1252).")
     if content.startswith(b"#"):
         remarks.append(f"Lines at the beginning of {source} that start with # were read as comments.")
+    comments = 0
     while content.startswith(b"#"):
-        content = content.partition(b"\n")[2]
+        content, comments = content.partition(b"\n")[2], comments + 1
     if not content.strip():
         raise Problem(f"{source} is empty.")
-    return content, remarks
+    return content, remarks, comments
+
+
+def from_windows(content: bytes) -> str:
+    """Text as Windows writes it in the west, which has a euro sign; Latin-1 where it can't be that."""
+    try:
+        return content.decode("cp1252")
+    except UnicodeDecodeError:
+        return content.decode("latin-1")
 
 
 def find_delimiter(line: str, likely: str) -> str:
@@ -122,29 +166,57 @@ def find_delimiter(line: str, likely: str) -> str:
     return max((likely, *DELIMITERS), key=lambda d: bare.count(d))
 
 
-def parsed(content: bytes, source: str, dialect: Dialect) -> Any:
-    """The table in a dialect."""
+def parsed(content: bytes, source: str, dialect: Dialect, only: Sequence[str] = ()) -> Any:
+    """The table in a dialect; ``only``: some of its columns."""
     pyarrow = arrow()
-    from pyarrow import csv
+    from pyarrow import csv as reading
 
     longest = max((len(line) for line in content.splitlines()[:2]), default=0)
     try:
-        return csv.read_csv(
+        return reading.read_csv(
             pyarrow.BufferReader(in_memory_of_arrow(content)),
-            read_options=csv.ReadOptions(
+            read_options=reading.ReadOptions(
                 block_size=max(BLOCK, 4 * longest), autogenerate_column_names=not dialect.header, use_threads=True
             ),
-            parse_options=csv.ParseOptions(delimiter=dialect.delimiter, newlines_in_values=b'"' in content),
-            convert_options=csv.ConvertOptions(
+            parse_options=reading.ParseOptions(delimiter=dialect.delimiter, newlines_in_values=b'"' in content),
+            convert_options=reading.ConvertOptions(
                 null_values=NULLS,
                 strings_can_be_null=True,
                 quoted_strings_can_be_null=True,
                 decimal_point=dialect.point,
-                column_types={name: pyarrow.string() for name in dialect.texts},
+                column_types={name: pyarrow.string() for name in dialect.texts_for_arrow()},
+                include_columns=list(only),
             ),
         )
     except pyarrow.ArrowException as error:
-        raise Problem(f"{source} can't be read as CSV: {first_line(error)}") from None
+        why = ragged_line(content, dialect.delimiter, dialect.first_line) or first_line(error)
+        raise Problem(f"{source} can't be read as CSV: {why}") from None
+
+
+def ragged_line(content: bytes, delimiter: str, first: int = 1) -> str | None:
+    r"""What is wrong with the first line that has more or fewer fields than the one before all others.
+
+    Examples
+    --------
+    >>> from frugalboost.recipe.text import ragged_line
+    >>> ragged_line(b"a,b\n1,2\n3\n", ",")
+    'line 3 has 1 field, but line 1 has 2. Is something missing?'
+    """
+    lines = csv.reader(io.StringIO(content.decode("utf-8"), newline=""), delimiter=delimiter)
+    expected, head, start = 0, first, first
+    try:
+        for fields in lines:
+            if fields and not expected:
+                expected, head = len(fields), start
+            elif fields and len(fields) != expected:
+                counted = f"{len(fields)} field{'s' if len(fields) > 1 else ''}"
+                hint = f"A field with {delimiter!r} in it must be in double quotes."
+                hint = hint if len(fields) > expected else "Is something missing?"
+                return f"line {start} has {counted}, but line {head} has {expected}. {hint}"
+            start = first + lines.line_num
+    except csv.Error:
+        return None
+    return None
 
 
 def in_memory_of_arrow(content: bytes) -> Any:
@@ -155,15 +227,49 @@ def in_memory_of_arrow(content: bytes) -> Any:
 
 
 def has_decimal_commas(table: Any, texts: Sequence[str]) -> bool:
-    """Whether a column of texts looks like numbers with a comma."""
+    """Whether a column of texts is surely numbers with a decimal comma; in 1,234 it may part thousands."""
     import pyarrow
 
     for name, column in zip(table.column_names, table.columns, strict=True):
-        if column.type == pyarrow.string() and name not in texts:
-            values = [v for v in column.slice(0, 200).to_pylist() if v is not None]
-            if values and all(re.fullmatch(r"\s*-?\d+,\d+\s*", v) or v.lstrip("-").isdigit() for v in values):
-                return any("," in v for v in values)
+        if column.type != pyarrow.string() or name in texts:
+            continue
+        values = [v.strip() for v in column.slice(0, 200).to_pylist() if v is not None]
+        if values and all(map(MAYBE_COMMAS.fullmatch, values)) and any(map(SURE_COMMAS.fullmatch, values)):
+            return True
     return False
+
+
+def with_codes(table: Any, content: bytes, source: str, dialect: Dialect, remarks: list[str | Sentence]) -> Any:
+    """The table in which whole numbers with leading zeros, such as postcodes, are texts as they were written."""
+    import pyarrow
+
+    names = table.column_names
+    whole = [i for i, kind in enumerate(table.schema.types) if pyarrow.types.is_integer(kind)]
+    if not whole or not dialect.codes or len(set(names)) < len(names) or not PADDED.search(content):
+        return table
+    known = {i: names[i] if dialect.header else f"column {i + 1}" for i in whole}
+    raw = parsed(content, source, replace(dialect, texts=tuple(known.values())), [names[i] for i in whole])
+    for i, name in known.items():
+        column = raw.column(names[i])
+        if are_codes(column):
+            example = next(v.strip() for v in column.to_pylist() if v is not None and is_padded(v))
+            remarks.append(f"{name.strip()!r} has leading zeros, as in {example!r}, so its values are texts.")
+            table = table.set_column(i, names[i], column)
+    return table
+
+
+def is_padded(text: str) -> bool:
+    """Whether a whole number has a leading zero."""
+    return len(text.strip()) > 1 and text.strip().startswith("0")
+
+
+def are_codes(column: Any) -> bool:
+    """Whether whole numbers are codes: all are of the same length, or at least 1 in 100 has a leading zero."""
+    counts = {v["values"]: v["counts"] for v in column.value_counts().to_pylist() if v["values"] is not None}
+    padded = sum(n for text, n in counts.items() if is_padded(text))
+    if not padded:
+        return False
+    return len({len(text.strip()) for text in counts}) == 1 or padded >= sum(counts.values()) / 100
 
 
 def checked_names(names: Sequence[str], source: str) -> tuple[list[str], frozenset[str]]:
@@ -187,6 +293,8 @@ def decompressed(path: Path) -> bytes:
     """The bytes of a file that may be compressed."""
     pyarrow = arrow()
     try:
+        if is_archive(str(path)):
+            return unzipped(path)
         if path.suffix.lower() not in COMPRESSED:
             return path.read_bytes()
         # Opened here, since Arrow takes no names that are not UTF-8.
@@ -195,6 +303,17 @@ def decompressed(path: Path) -> bytes:
             return content
     except (OSError, pyarrow.ArrowException) as error:
         raise Problem(f"{path.name} can't be read: {reason_of(error)}") from None
+
+
+def unzipped(path: Path) -> bytes:
+    """The bytes of the one table in a zip file."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return archive.read(member_of(str(path)))
+    except RuntimeError:
+        raise Problem(f"{path.name} needs a password. Unpack it first.") from None
+    except (zipfile.BadZipFile, NotImplementedError, EOFError) as error:
+        raise Problem(f"{path.name} can't be unpacked: {first_line(error)}") from None
 
 
 def arrow() -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 
+from frugalboost import losses
 from frugalboost.costs.cost import FeatureTable
 from frugalboost.costs.owned_bags import find_bags, named_bags, paid_for_bags
 from frugalboost.estimators.base import GBFSBase
@@ -129,7 +130,7 @@ class Index:
 def task_of(model: GBFSBase) -> str:
     """What kind of target the model predicts."""
     if not is_classifier(model):
-        return "regression"
+        return "counts" if isinstance(model._loss, losses.Poisson) else "regression"
     return "classification, 2 classes" if len(model.classes_) == 2 else f"classification, {len(model.classes_)} classes"
 
 

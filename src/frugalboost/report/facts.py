@@ -26,6 +26,7 @@ class NoticeKind(StrEnum):
     """What a notice is about; the page and programs see these words."""
 
     READ = "read"  # how the file was read
+    CONVERTED = "converted"  # columns that were turned into numbers
     ROWS = "rows"
     LEFT_OUT = "left out"
     INFINITY = "infinity"

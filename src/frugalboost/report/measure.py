@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from frugalboost.page.words import number_text
+
 NAMED = {
     "accuracy": "error",
     "R²": "unexplained variance",
@@ -13,6 +15,7 @@ NAMED = {
     "neg_mean_squared_error": "mean squared error",
     "neg_mean_absolute_error": "mean absolute error",
     "neg_log_loss": "log loss",
+    "neg_mean_poisson_deviance": "Poisson deviance",
 }
 UP_TO_ONE = (
     "accuracy",
@@ -89,4 +92,4 @@ class Measure:
         """An error as text."""
         if error is None or error != error:
             return "-"
-        return f"{error:.1f} %" if self.is_share else f"{error:.4g}"
+        return f"{error:.1f} %" if self.is_share else number_text(error)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from frugalboost.estimators.base import GBFSBase
+from frugalboost.page.words import number_text, with_sign
 from frugalboost.training.ensemble import SET_BYTES
 
 MOST_LEVELS = 3  # named at a split
@@ -76,7 +77,7 @@ def first_tree(model: GBFSBase, names: Sequence[str]) -> list[dict[str, Any]]:
 
 def _leaf(model: GBFSBase, node: int, height: int) -> dict[str, Any]:
     value = model._model.ensemble.value[node]
-    return {"leaf": True, "text": f"{value:+.3g}", "feature": None, "y": float(height)}
+    return {"leaf": True, "text": with_sign(value), "feature": None, "y": float(height)}
 
 
 def _split(model: GBFSBase, node: int, names: Sequence[str]) -> dict[str, Any]:
@@ -91,7 +92,7 @@ def question(model: GBFSBase, node: int) -> str:
     trees = model._model.ensemble
     number = int(trees.level_set[node])
     if number < 0:
-        return f"≤ {trees.threshold[node]:.4g}"
+        return f"≤ {number_text(trees.threshold[node], 6)}"
     levels = model._levels[int(trees.feature[node])]
     bits = np.unpackbits(trees.sets[number * SET_BYTES : (number + 1) * SET_BYTES], bitorder="little")
     inside = [str(v) for v, b in zip(levels.values, levels.bins.tolist(), strict=True) if b >= 0 and bits[b]]
