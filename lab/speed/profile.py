@@ -24,7 +24,9 @@ from lab.speed.works import SETTING, WORKS
 
 # What a function belongs to, by the first pattern that its name matches.
 STAGES = {
-    "histograms of dense columns": r"add_(one_word|weighted|some|flat|folded|joint|in_turns)|Histograms::|GroupSearch::(build|finish)",
+    "histograms of dense columns": (
+        r"add_(one_word|weighted|some|flat|folded|joint|in_turns)|Histograms::|GroupSearch::(build|finish)"
+    ),
     "best splits from histograms": r"scan|GroupSearch",
     "sparse columns": r"SparseSearch|SparseColumns|search_sparse|listed",
     "losses and derivatives": r"logistic|log_sum_exp|softmax|weighted_mean|LogLoss|LossSum|sum_on_grid",

@@ -198,6 +198,19 @@ def test_time_is_respected_and_no_feature(seen):
     assert found.report.contents["about"]["time"] == "when"
 
 
+def test_times_may_be_written_as_people_do(seen):
+    frame = with_groups().sample(frac=1, random_state=0, ignore_index=True)
+    written = frame.assign(when=frame["when"].dt.strftime("%d/%m/%Y"))
+    found = frugalboost.select(written, "y", time="when", ids="patient", **QUICK)
+    assert any("'when'" in text and "days" in text for text in found.notices)
+    for train, held_out in seen[0].cv:
+        assert frame["when"][train].max() < frame["when"][held_out].min()
+    codes = {p: f"{1000 + i:,}" for i, p in enumerate(frame["patient"].unique())}
+    groups = frame.assign(patient=frame["patient"].map(codes))
+    found = frugalboost.select(groups, "y", group="patient", ids="when", **QUICK)
+    assert not any("'patient'" in text and "read" in text for text in found.notices)
+
+
 def test_numbers_are_split_so_too(seen):
     frame = pd.concat([with_groups(120)] * 2, ignore_index=True)
     frame["y"] = frame["a"] + frame["b"]

@@ -76,7 +76,10 @@ def split_columns(loaded: LoadedTable, roles: Roles, messages: Messages = SILENT
         return Columns(loaded.columns, loaded.target, None, loaded.names, remarks)
     roles.check(loaded)
     target = str(roles.target)
-    names = [n for n in loaded.names if n not in (target, roles.group, *roles.ids)]
+    left = [target, roles.group, *roles.ids]
+    if roles.time is not None and not is_text(loaded.columns.column(roles.time).type):
+        left.append(roles.time)  # it has an order as it is
+    names = [n for n in loaded.names if n not in left]
     found = converted(loaded, [target, *names] if is_amount(loaded, target, task) else names)
     remarks += [Notice(NoticeKind.CONVERTED, text) for text in sentences(found)]
     loaded = with_numbers(loaded, found)

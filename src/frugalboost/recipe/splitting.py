@@ -12,7 +12,8 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 
-from frugalboost.recipe.columns import Columns, is_text
+from frugalboost.recipe.columns import Columns
+from frugalboost.recipe.converting import is_text
 from frugalboost.recipe.effort import HELD_OUT
 from frugalboost.recipe.options import Option
 from frugalboost.recipe.problems import Problem
