@@ -10,7 +10,7 @@ pytest.importorskip("pyHSICLasso")
 pytest.importorskip("lightgbm")
 
 from lab.output import QUALITY, ROOT
-from lab.quality import wide
+from lab.quality import orders, wide
 from lab.quality.wide_page import FINAL, KS, page
 
 ROWS, COLUMNS, MATTER = 90, 150, {10, 140}
@@ -131,3 +131,15 @@ def test_the_command_runs():
     command = [sys.executable, "-m", "lab.quality.wide", "--data", "spam"]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert "invalid choice: 'spam'" in ended.stderr
+
+
+@pytest.mark.parametrize("name", orders.ORDERS)
+def test_orders_of_purchase_begin_with_what_matters(name):
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(80, 200))
+    y = (2 * Z[:, 7] - Z[:, 3] + 0.3 * rng.normal(size=80) > 0).astype(float)
+    Z, T = orders.scaled(Z, Z, y)
+    found = orders.ORDERS[name](Z, y)
+    assert set(found[:2]) == {3, 7}
+    assert len(set(found)) == len(found) <= orders.MOST
+    assert np.mean(orders.predicted(Z[:, found[:2]], y, T[:, found[:2]]) == y) > 0.9
