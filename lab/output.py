@@ -44,7 +44,7 @@ def lines(results: Iterable[Any]) -> str:
 
 def write_json(path: Path, result: Any) -> None:
     """Write a result as JSON, rounded; a file of that name is whole at every moment."""
-    write_atomically(path, json.dumps(rounded(result), indent=1) + "\n")
+    write_atomically(path, json.dumps(rounded(result), indent=0, separators=(",", ":")) + "\n")
 
 
 def write_atomically(path: Path, text: str) -> None:
