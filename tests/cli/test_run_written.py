@@ -505,3 +505,50 @@ def test_the_rule_that_is_hinted_at_buys(folder, capsys):
     assert main([*call, "--rule", "min"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert f"A model with {found['n_features']} features has the lowest mean RMSE: {found['error']:,.0f}," in hint
+
+
+@pytest.mark.parametrize("commas", [True, False])
+def test_values_that_show_other_marks_are_not_read_as_thousands(folder, commas):
+    """865.097 beside 783.46 is not 865097, though most values could be thousands."""
+
+    def mark(text, point):
+        return text.replace(",", "_").replace(".", ",").replace("_", ".") if point == "," else text
+
+    rng = np.random.default_rng(1)
+    x = rng.uniform(1, 3000, 120)
+    own, other = (",", ".") if commas else (".", ",")
+    frame = pd.DataFrame({"x": [mark(f"{v:,.2f}", own) for v in x], "y": x.round(2)})
+    found = frugalboost.select(frame, "y", trees=5, points=3, sell=False)
+    new = pd.DataFrame({"x": [mark(f"{v:.3f}", other) for v in rng.uniform(100, 900, 40)]})
+    new.loc[3, "x"] = mark("783.46", other)
+    with pytest.raises(Problem, match="shows that it holds numbers"):
+        found.predict(new)
+
+
+def test_units_in_other_cases_are_other_units(folder):
+    rng = np.random.default_rng(0)
+    power = [f"{v:.0f} {unit}" for v, unit in zip(rng.uniform(1, 900, 60), ["mW", "MW"] * 30, strict=True)]
+    frame = pd.DataFrame({"power": power, "z": rng.normal(size=60), "y": rng.normal(size=60)})
+    frame.to_csv("t.csv", index=False)
+    columns = split_columns(load_table("t.csv"), Roles("y"))
+    assert not columns.forms
+    money = frame.assign(power=[f"{text[:-3]} {['usd', 'USD'][i % 2]}" for i, text in enumerate(power)])
+    money.to_csv("t.csv", index=False)
+    assert split_columns(load_table("t.csv"), Roles("y")).forms["power"].unit.lower() == "usd"
+
+
+def test_categories_that_are_new_are_told(folder, capsys):
+    frame = pd.DataFrame({"c": ["low", "mid", "high"] * 40})
+    frame["y"] = frame["c"].map({"low": 1.0, "mid": 5.0, "high": 9.0}) + np.linspace(0, 0.1, 120)
+    frame.to_csv("t.csv", index=False)
+    assert select("t.csv", "-t", "y", "--rule", "min", "--no-sell", "--out", "run") == 0
+    for values, said in (
+        (["Low", "mid", "Low"], "2 of 3 values of 'c' in new.csv, such as 'Low', were not there when the model was"),
+        (["mid", "other"], "1 of 2 values of 'c' in new.csv, such as 'other', was not there when the model was"),
+        (["mid", "", "low"], ""),
+    ):
+        pd.DataFrame({"c": values}).to_csv("new.csv", index=False)
+        capsys.readouterr()
+        assert main(["predict", "run", "new.csv"]) == 0
+        shown = capsys.readouterr().err
+        assert said in shown if said else shown == ""

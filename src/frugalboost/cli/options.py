@@ -93,4 +93,4 @@ CopiedIds = Annotated[
 OutPage = Annotated[str | None, typer.Option("--out", "-o", help="HTML file.  [default: report.html there]")]
 Show = Annotated[bool, typer.Option("--open", help="Open it in the browser.")]
 DemoMu = Annotated[float, typer.Option(min=0.0, help="What a price of 1 weighs.")]
-DemoSeed = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Seed that decides which patients are held out.")]
+DemoSeed = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Seed that decides which images are held out.")]

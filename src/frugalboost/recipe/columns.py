@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from frugalboost.recipe.converting import (
     converted,
     counted,
+    counts_as_missing,
     is_text,
     other_reading,
     repeated,
@@ -313,6 +314,7 @@ def as_fitted(loaded: LoadedTable, kinds: Kinds, forms: Mapping[str, Form]) -> t
         column, sentence = loaded.columns.column(name), None
         if levels is not None:
             column = as_levels(column, levels)
+            sentence = told_of_new_levels(name, column, levels, loaded.source)
         elif name in forms:
             column, sentence = repeated(name, column, forms[name], loaded.source)
         else:
@@ -342,6 +344,20 @@ def as_numbers(loaded: LoadedTable, name: str) -> tuple[Any, str | None]:
         held = f"it holds {column.type} values, but held numbers when the model was fitted."
         raise Problem(f"Column {name!r} of {loaded.source} can't be used: {held}")
     return numbers, None
+
+
+def told_of_new_levels(name: str, column: Any, levels: Sequence[Any], source: str) -> str | None:
+    """A sentence about categories that were not there in fit."""
+    counts = column.combine_chunks().dictionary_decode().drop_null().value_counts()
+    found = dict(zip(counts.field("values").to_pylist(), counts.field("counts").to_pylist(), strict=True))
+    known = set(levels)
+    new = {level: n for level, n in found.items() if level not in known and level == level}
+    if not new:
+        return None
+    n, rows, example = sum(new.values()), sum(found.values()), max(new, key=lambda level: new[level])
+    were, they = ("was", "it") if n == 1 else ("were", "they")
+    few = f"{n:,} of {rows:,} values of {name!r} in {source}, such as {example!r}, {were} not there when the model was"
+    return f"{few} fitted; {they} {counts_as_missing(n)}."
 
 
 def as_levels(column: Any, levels: Sequence[Any]) -> Any:

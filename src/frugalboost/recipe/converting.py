@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from frugalboost.recipe.forms import Clock, Dates, Form, Numbers, YesNo
-from frugalboost.recipe.guessing import Evidence, Guess, guessed_form, joined
+from frugalboost.recipe.guessing import Evidence, Guess, contradicted_by, guessed_form, joined
 from frugalboost.recipe.problems import Problem
 from frugalboost.recipe.text import NULLS, LoadedTable, arrow
 
@@ -151,6 +151,10 @@ def repeated(name: str, column: Any, form: Form, source: str) -> tuple[Any, str 
         column = column.cast("string")
     texts = {text: n for text, n in counted(column).items() if text not in form.missing}
     other = {text: n for text, n in texts.items() if form.number(text) is None}
+    if (rival := contradicted_by(form, texts)) is not None:
+        example = next(text for text in other if rival.number(text) is not None)
+        shows = f"{example.strip()!r} shows that it holds {rival.words}"
+        raise Problem(f"Column {name!r} of {source} can't be used: {shows}, but {held(form)}.")
     return read_texts(column, form), told_of_others(name, other, sum(texts.values()), form, source)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 from math import isinf
 from typing import Any, ClassVar
@@ -75,6 +75,10 @@ class Form(ABC):
     def words(self) -> str:
         """What the column holds, for a message."""
 
+    def others(self) -> list[Form]:
+        """Forms of the same kind that read some texts as other numbers."""
+        return []
+
     def to_dict(self) -> dict[str, Any]:
         """As JSON keeps it."""
         return {"form": self.name, **{k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}}
@@ -112,7 +116,14 @@ class Numbers(Form):
         return None if isinf(value) else -value if negative else value
 
     def _has_unit(self, unit: str) -> bool:
-        return unit.casefold() == self.unit.casefold() or (not unit and is_currency(self.unit))
+        """Whether a unit is the same: mW is not MW, but usd is USD."""
+        if is_currency(self.unit):
+            return not unit or unit.casefold() == self.unit.casefold()
+        return unit == self.unit
+
+    def others(self) -> list[Form]:
+        """The same with other marks."""
+        return [replace(self, point=point, groups=groups) for point, groups in STYLES]
 
     def typed(self, column: Any) -> Any:
         """Numbers are numbers, unless their unit is missed."""
@@ -186,6 +197,10 @@ class Dates(Form):
         except (ValueError, OverflowError):
             return None
         return float(((when - _EPOCH) // timedelta(microseconds=1)) / DAY)
+
+    def others(self) -> list[Form]:
+        """The same in another order."""
+        return [replace(self, order=order) for order in _DATES]
 
     def typed(self, column: Any) -> Any:
         """Dates and timestamps; where these have a time zone, in UTC."""

@@ -112,6 +112,14 @@ def differ(form: Form, other: Form, texts: Mapping[str, int]) -> bool:
     return any(a is not None and b is not None and a != b for a, b in both)
 
 
+def contradicted_by(form: Form, texts: Mapping[str, int]) -> Form | None:
+    """A form that reads all of the texts, some of them as other numbers, where the given one does not read all."""
+    if all(form.number(text) is not None for text in texts):
+        return None
+    rivals = (other for other in form.others() if all(other.number(text) is not None for text in texts))
+    return next((other for other in rivals if differ(form, other, texts)), None)
+
+
 def evidence_of(equal: Sequence[Form]) -> Evidence:
     """What a column says about others: that on which all forms that read it agree."""
     points = {form.point if isinstance(form, Numbers) else "" for form in equal}
