@@ -3,7 +3,7 @@
 import json
 import math
 from collections import Counter
-from datetime import datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 
 import pyarrow as pa
 import pytest
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from frugalboost.recipe.converting import converted, repeated, sentences
 from frugalboost.recipe.forms import STYLES, Clock, Dates, Numbers, YesNo, form_from
-from frugalboost.recipe.guessing import Evidence, guessed_form
+from frugalboost.recipe.guessing import Evidence, contradicted_by, guessed_form
 from frugalboost.recipe.problems import Problem
 from frugalboost.recipe.text import LoadedTable
 
@@ -326,3 +326,36 @@ def test_a_few_new_values_of_another_form_are_told():
     _, said = repeated("a", pa.chunked_array([["1"] * 9 + ["soon"]]), Numbers(), "new.csv")
     few = "1 of 10 values of 'a' in new.csv, such as 'soon', counts as missing"
     assert said == f"{few}; it held numbers when the model was fitted."
+
+
+@given(
+    values=st.lists(st.floats(0, 2e6).map(lambda v: round(v, 3)), min_size=1, max_size=30),
+    written=st.sampled_from(STYLES),
+    kept=st.sampled_from(STYLES),
+    digits=st.integers(0, 3),
+    junk=st.booleans(),
+)
+def test_no_other_marks_are_misread_where_a_value_shows_them(values, written, kept, digits, junk):
+    """Where the kept form can't read a text of the true one, it is either contradicted or reads no text wrongly."""
+    true, form = (Numbers(point=point, groups=groups) for point, groups in (written, kept))
+    swap = {",": true.groups, ".": true.point}
+    texts = ["".join(swap.get(c, c) for c in f"{v:,.{digits}f}") for v in values]
+    counts = Counter(texts)
+    shown = any(form.number(text) is None for text in counts)
+    wrong = any(form.number(text) not in (None, true.number(text)) for text in counts)
+    if junk:
+        counts["soon"] = 1
+    found = contradicted_by(form, counts)
+    assert (found is not None) == (shown and wrong)
+
+
+@given(
+    days=st.lists(st.dates(date(1970, 1, 1), date(2030, 1, 1)), min_size=1, max_size=30),
+    kept=st.sampled_from(["dmy", "mdy"]),
+)
+def test_no_other_order_of_dates_is_misread_where_a_date_shows_it(days, kept):
+    form, other = Dates(order=kept), "%m/%d/%Y" if kept == "dmy" else "%d/%m/%Y"
+    counts = Counter(day.strftime(other) for day in days)
+    shown = any(form.number(text) is None for text in counts)
+    wrong = any(form.number(day.strftime(other)) not in (None, (day - date(1970, 1, 1)).days) for day in days)
+    assert (contradicted_by(form, counts) is not None) == (shown and wrong)

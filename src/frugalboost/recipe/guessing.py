@@ -113,11 +113,15 @@ def differ(form: Form, other: Form, texts: Mapping[str, int]) -> bool:
 
 
 def contradicted_by(form: Form, texts: Mapping[str, int]) -> Form | None:
-    """A form that reads all of the texts, some of them as other numbers, where the given one does not read all."""
-    if all(form.number(text) is not None for text in texts):
+    """A form of the same kind that reads more of the texts than the given one, and some of them as other numbers."""
+
+    def read_by(one: Form) -> int:
+        return sum(n for text, n in texts.items() if one.number(text) is not None)
+
+    known = read_by(form)
+    if known == sum(texts.values()):
         return None
-    rivals = (other for other in form.others() if all(other.number(text) is not None for text in texts))
-    return next((other for other in rivals if differ(form, other, texts)), None)
+    return next((other for other in form.others() if read_by(other) > known and differ(form, other, texts)), None)
 
 
 def evidence_of(equal: Sequence[Form]) -> Evidence:
