@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 import frugalboost.estimators.saving as saving
 from frugalboost._support.threads import threads_for
 from frugalboost.costs import Cost, Costs
+from frugalboost.estimators.explaining import ExplainingMixin
 from frugalboost.estimators.fitted import publish, warn_if_nothing_bought, warn_of_selection
 from frugalboost.estimators.made_of import MadeOfMixin
 from frugalboost.estimators.notebook import NotebookMixin
@@ -48,7 +49,7 @@ def unchanged_on_error(estimator: BaseEstimator) -> Iterator[None]:
         raise
 
 
-class GBFSBase(NotebookMixin, MadeOfMixin, PredictingMixin, Selector, BaseEstimator):  # type: ignore[misc]
+class GBFSBase(NotebookMixin, ExplainingMixin, MadeOfMixin, PredictingMixin, Selector, BaseEstimator):  # type: ignore[misc]
     """What classifier and regressor share."""
 
     # Written by tools/write_signatures from training/parameters.py.
