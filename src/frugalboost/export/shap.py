@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frugalboost.export.lightgbm import to_lightgbm
-from frugalboost.export.served import Floats, ServedModel, serve
+from frugalboost.export.served import Floats, ServedModel, fitted_model, serve
 from frugalboost.losses import LogLoss, SquaredError
 
 NOTHING = 2.0**-40  # the share of a tree's weight that a leaf without rows has; shap divides by weights
 
 # What shap calls the unit of raw predictions, by link, and our losses.
 UNITS = {"identity": "raw_value", "logistic": "log_odds"}
-OBJECTIVES = {SquaredError: "squared_error", LogLoss: "binary_crossentropy"}
+OBJECTIVES: dict[type, str] = {SquaredError: "squared_error", LogLoss: "binary_crossentropy"}
 
 
 def to_shap(model: Any, *, features: str = "all") -> Any:
@@ -63,7 +63,7 @@ def to_shap(model: Any, *, features: str = "all") -> Any:
     served = serve(model, features)
     if served.levels:
         return _booster(model, features)
-    loss = getattr(model, "estimator_", model)._loss
+    loss = fitted_model(model)._loss
     return {
         "trees": list(_trees(served)),
         "base_offset": served.trees.start.copy(),
