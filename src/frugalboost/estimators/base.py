@@ -25,6 +25,7 @@ from frugalboost.estimators.selector import Selector
 from frugalboost.losses import BuiltIn, Loss, has_values, resolve_loss
 from frugalboost.selection.final_fit import FitResult
 from frugalboost.selection.fit import fit as fit_task
+from frugalboost.tables.by_name import known_columns
 from frugalboost.tables.reading import read_table
 from frugalboost.tables.sample import Checksums, Sample
 from frugalboost.tables.sources import IteratedBatches, as_batches
@@ -174,6 +175,7 @@ class GBFSBase(NotebookMixin, ExplainingMixin, MadeOfMixin, PredictingMixin, Sel
             if sample_weight_val is not None:
                 raise ValueError("sample_weight_val is given without X_val and y_val.")
             return None
+        X_val = known_columns(self, X_val)
         X_val, y_val, weights = read_table(self, X_val, y_val, sample_weight_val, reset=False, what="X_val")
         check_consistent_length(X_val, y_val)
         try:
