@@ -28,9 +28,10 @@ def test_every_parameter_is_on_the_page():
     for distribution, parts in PARTS.items():
         for part in parts:
             for name, default in kept()[distribution][part].items():
-                assert (f"`{name}` (native)" if part == "native" else f"`{name}={default}`") in text
+                after = " (native)" if part == "native" else "" if default == "None" else f" {default}"
+                assert f"`{name}`{after}" in text
     for name, default in ours().items():
-        assert f"`{name}={default}`" in text
+        assert f"| `{name}`" + ("" if default == "None" else f" {default}") + " |" in text
 
 
 @pytest.mark.parametrize("part", [part for parts in PARTS.values() for part in parts])
