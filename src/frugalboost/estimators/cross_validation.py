@@ -29,6 +29,7 @@ from frugalboost._support.progress import Stage, Work
 from frugalboost.estimators.base import GBFSBase, unchanged_on_error
 from frugalboost.estimators.classifier import GBFSClassifier
 from frugalboost.estimators.docstrings import fill_in
+from frugalboost.estimators.explaining import ExplainingMixin
 from frugalboost.estimators.held_out import HeldOutRows
 from frugalboost.estimators.notebook import NotebookMixin
 from frugalboost.estimators.regressor import GBFSRegressor
@@ -56,7 +57,7 @@ Floats = NDArray[np.float64]
 T = TypeVar("T", bound=type)
 
 
-class GBFSCVBase(NotebookMixin, Selector, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class GBFSCVBase(NotebookMixin, ExplainingMixin, Selector, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """What both classes share: splits, the rule, the fit on all rows, and delegation to the fitted estimator."""
 
     _kind: ClassVar[type[GBFSBase]]
