@@ -11,7 +11,7 @@ import io
 import re
 import sys
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import fspath
 from pathlib import Path
@@ -36,6 +36,7 @@ BLOCK = 64 * 2**20  # bytes; a row must fit into one
 DELIMITERS = (",", ";", "\t", "|")
 MAYBE_COMMAS = re.compile(r"-?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?")
 SURE_COMMAS = re.compile(r"-?(0,\d+|[\d.]+,(\d{1,2}|\d{4,})|[\d.]*\.\d{3},\d+|\d{4,},\d+)")
+MAYBE_THOUSANDS = re.compile(r"0|-?[1-9]\d{0,2}(\.\d{3})?")
 PADDED = re.compile(rb'[,;\t|"\n ]0\d')  # a field that may be a whole number with a leading zero
 
 
@@ -51,6 +52,8 @@ class LoadedTable:
     unnamed: frozenset[str] = frozenset()  # names that were made up for columns without one
     origin: str | None = None  # where it came from, for a report; None: ``source`` says it
     point: str = ""  # the decimal mark of its numbers, where it is known
+    uncomputed: Mapping[str, int] = field(default_factory=dict)  # of columns of Excel: formulas without a result
+    doubtful: Mapping[str, str] = field(default_factory=dict)  # columns whose points may part thousands; an example
 
     @property
     def is_sparse(self) -> bool:
@@ -123,7 +126,10 @@ def read_text(content: bytes, source: str, dialect: Dialect, only: Sequence[str]
     if dialect.header and all(re.fullmatch(r"\s*[-+]?[\d.]+([eE][-+]?\d+)?\s*", n) for n in names):
         words = f"The first line of {source} holds only numbers and was read as names. Is "
         remarks.append(Sentence(words, Option("header", False), " missing?"))
-    loaded = LoadedTable(source, names, table.rename_columns(names), remarks=remarks, unnamed=unnamed)
+    doubtful = {names[i]: text for i, text in doubtful_points(table, content, source, dialect).items()}
+    loaded = LoadedTable(
+        source, names, table.rename_columns(names), remarks=remarks, unnamed=unnamed, doubtful=doubtful
+    )
     loaded = replace(loaded, point="," if dialect.point == "," else "")
     return loaded if only is None else with_columns(loaded, only)
 
@@ -237,6 +243,35 @@ def has_decimal_commas(table: Any, texts: Sequence[str]) -> bool:
         if values and all(map(MAYBE_COMMAS.fullmatch, values)) and any(map(SURE_COMMAS.fullmatch, values)):
             return True
     return False
+
+
+def doubtful_points(table: Any, content: bytes, source: str, dialect: Dialect) -> dict[int, str]:
+    """Columns in which every point may part thousands, as 90.000 in a file with semicolons; an example of each.
+
+    Nothing if a number of another column shows what points are.
+    """
+    import pyarrow
+
+    names = table.column_names
+    if dialect.delimiter == "," or dialect.point == "," or len(set(names)) < len(names):
+        return {}
+    found = [i for i, kind in enumerate(table.schema.types) if pyarrow.types.is_floating(kind)]
+    if not found or not all(may_be_thousands(table.column(i).drop_null().to_numpy()) for i in found):
+        return {}
+    known = tuple(names[i] if dialect.header else f"column {i + 1}" for i in found)
+    raw = parsed(content, source, replace(dialect, texts=known), [names[i] for i in found])
+    written = {i: [t.strip() for t in raw.column(names[i]).drop_null().unique().to_pylist()] for i in found}
+    if not all(MAYBE_THOUSANDS.fullmatch(text) for texts in written.values() for text in texts):
+        return {}
+    return {
+        i: next(text for text in texts if "." in text) for i, texts in written.items() if any("." in t for t in texts)
+    }
+
+
+def may_be_thousands(values: Any) -> bool:
+    """Whether numbers have at most three digits before and three after the point."""
+    thousandths = values * 1000
+    return bool((abs(values) < 1000).all() and (abs(thousandths - thousandths.round()) < 1e-6).all())
 
 
 def with_codes(table: Any, content: bytes, source: str, dialect: Dialect, remarks: list[str | Sentence]) -> Any:
