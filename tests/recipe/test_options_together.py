@@ -38,7 +38,6 @@ REFUSED = {  # pairs of which one would be ignored, and what the error must name
 }
 UNCHANGED = {  # (option, beside): what the option says holds there without it, as docs/command_line.md says
     ("sell", "mu"),  # a given mu sells nothing
-    ("sell", "budget"),  # on this table selling wins nothing at that budget
     ("rule", "budget"),  # the budget leaves one good model
 }
 
@@ -59,13 +58,13 @@ def result_of(*names):
 
 @cache
 def table():
-    rng = np.random.default_rng(3)
+    rng = np.random.default_rng(1)
     X = rng.normal(size=(300, 8))
-    y = np.where(X @ [2, 1.5, 1.2, 1, 0.8, 0.6, 0, 0] + X[:, 0] * X[:, 1] + rng.normal(size=300) > 0, "yes", "no")
+    y = np.where(X @ [2, 1.5, 1.2, 1, 0.8, 0.6, 0, 0] + X[:, 0] * X[:, 1] + 1.5 * rng.normal(size=300) > 0, "yes", "no")
     return pd.DataFrame(X, columns=[f"x{i}" for i in range(8)]).assign(y=y)
 
 
-@pytest.mark.parametrize("pair", combinations(GIVEN, 2), ids="-".join)
+@pytest.mark.parametrize("pair", [*combinations(GIVEN, 2)], ids="-".join)
 def test_a_pair_that_contradicts_itself_is_an_error_that_names_both(pair):
     settings, words = Settings(**{name: GIVEN[name] for name in pair}), refused(pair)
     if words is None:
@@ -78,7 +77,7 @@ def test_a_pair_that_contradicts_itself_is_an_error_that_names_both(pair):
     assert "--" not in str(caught.value)
 
 
-@pytest.mark.parametrize("pair", [*combinations(("k", "mu", "rule", "sell", "budget", "thorough"), 2)], ids="-".join)
+@pytest.mark.parametrize("pair", [*combinations(("k", "mu", "rule", "sell", "budget"), 2)], ids="-".join)
 @pytest.mark.slow
 def test_of_a_pair_that_is_taken_neither_is_ignored(pair):
     if refused(pair):

@@ -49,6 +49,7 @@ def page_of(contents: Contents) -> str:
         number=number_text,
         slope=lambda feature: slope_text(feature.get("slope"), classes_of(contents)),
         made_of=made_of_text(contents),
+        last_step=last_step_text(contents),
         lead=lead(contents),
         about=about(contents),
         most=MOST_ROWS,
@@ -102,6 +103,20 @@ def lead(contents: Contents) -> str:
     constant = contents["constant_error"]
     beside = "" if constant is None else f" (a constant: {error_text(contents, constant)})"
     return f"{chosen['n_features']} of {facts['n_features']:,} features{price}: {measure['title']} {error}{beside}."
+
+
+def last_step_text(contents: Contents) -> str:
+    """Why the errors with all features differ from those of the chosen model; nothing where they do not."""
+    chosen = contents["chosen"]
+    if not chosen["features"]:
+        return ""
+    last = chosen["features"][-1]
+    pairs = ((last["error"], chosen["error"]), (last["test_error"], chosen["test_error"]))
+    if all(error_text(contents, step) == error_text(contents, own) for step, own in pairs):
+        return ""
+    title = contents["measure"]["title"]
+    why = "models are fitted anew on these features alone, at no price and without buying more and selling back"
+    return f"In the table {why}: the last {title} so far need not be that of the chosen model."
 
 
 def made_of_text(contents: Contents) -> str:
