@@ -254,3 +254,68 @@ def test_a_prediction_from_excel_is_that_from_csv(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert (found.predict(tmp_path / "t.csv") == from_excel).all()
+
+
+# ------------------------------------------------------------------------------------------------- spaces and heads
+
+
+@pytest.mark.parametrize("kind", ["csv", "xlsx", "frame"])
+def test_texts_that_differ_in_spaces_alone_are_the_same(kind, tmp_path):
+    rng = np.random.default_rng(0)
+    clean = pd.DataFrame({"city": rng.choice(["Bonn", "Kiel"], 300), "a": rng.normal(size=300).round(2)})
+    clean["y"] = np.where((clean.city == "Bonn") ^ (rng.random(300) < 0.1), "good", "bad")
+    spaced = clean.assign(**{n: clean[n] + pd.Series(rng.choice(["", " ", "  "], 300)) for n in ("city", "y")})
+
+    def place(frame, name):
+        if kind == "frame":
+            return frame
+        getattr(frame, {"csv": "to_csv", "xlsx": "to_excel"}[kind])(tmp_path / f"{name}.{kind}", index=False)
+        return tmp_path / f"{name}.{kind}"
+
+    one = frugalboost.select(place(clean, "a"), "y", **QUICK)
+    other = frugalboost.select(place(spaced, "b"), "y", test=place(spaced, "b"), **QUICK)
+    assert other.model.classes_.tolist() == ["bad", "good"]
+    assert other.choice.error == one.choice.error
+    assert any("Spaces around values of 'city', 'y' were removed" in text for text in other.notices)
+    assert not any("Spaces" in text for text in one.notices)
+    for table in (clean, spaced):  # without a warning about new categories
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert (one.predict(table) == other.predict(clean)).all()
+
+
+def test_spaces_that_all_texts_have_are_left():
+    frame = pd.DataFrame({"a": range(100), "y": [" p", " q"] * 50})
+    found = frugalboost.select(frame, "y", **QUICK | {"k": 1})
+    assert found.model.classes_.tolist() == [" p", " q"]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_the_line_that_tells_excel_the_delimiter_is_obeyed(delimiter, end, tmp_path):
+    text = end.join([f"sep={delimiter}", delimiter.join(["a, x", "b; z", "c"]), delimiter.join("123"), ""])
+    quoted = text.replace("a, x", '"a, x"').replace("b; z", '"b; z"')
+    (tmp_path / "t.csv").write_bytes(quoted.encode())
+    assert load_table(tmp_path / "t.csv").names == ["a, x", "b; z", "c"]
+    (tmp_path / "e.csv").write_text(f"sep={delimiter}\n")
+    with pytest.raises(Problem, match=r"e\.csv is empty"):
+        load_table(tmp_path / "e.csv")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Report 2024\na;b;y\n1;2;3\n", "line 2 has 3 fields, but line 1 has 1. If line 1 is a title, remove it"),
+        (
+            "Report;;\n;;\na;b;y\n1;2;3\n",
+            "Most columns have no name: if there are titles above the names, remove",
+        ),
+        ("a b y\n1 2 3\n", "t.csv has one column; fields are parted by commas, semicolons, tabs or vertical bars."),
+        ("a,b,z\n1,2,3\n", "There are 'a', 'b', 'z'."),
+    ],
+)
+def test_tables_whose_names_are_not_where_they_should_be(text, words, tmp_path):
+    (tmp_path / "t.csv").write_text(text)
+    with pytest.raises(Problem) as caught:
+        frugalboost.select(tmp_path / "t.csv", "y")
+    assert words in str(caught.value)

@@ -78,6 +78,8 @@ def split_columns(loaded: LoadedTable, roles: Roles, messages: Messages = SILENT
         return Columns(loaded.columns, loaded.target, None, loaded.names, remarks)
     roles.check(loaded)
     target = str(roles.target)
+    loaded, trimmed = without_spaces(loaded, [n for n in loaded.names if n not in roles.ids])
+    remarks += trimmed
     left = [target, roles.group, *roles.ids]
     if roles.time is not None and not is_text(loaded.columns.column(roles.time).type):
         left.append(roles.time)  # it has an order as it is
@@ -95,6 +97,25 @@ def split_columns(loaded: LoadedTable, roles: Roles, messages: Messages = SILENT
     forms = {own.name: own.form for own in found}
     group, time = (None if name is None else table.column(name) for name in (roles.group, roles.time))
     return Columns(X, y, weights, list(X.columns), [*remarks, *notices], dropped, forms, group, time)
+
+
+def without_spaces(loaded: LoadedTable, names: Iterable[str]) -> tuple[LoadedTable, list[Notice]]:
+    """The table whose texts have no spaces around them, and a notice where two texts differed in nothing else."""
+    from pyarrow import compute
+
+    changed = []
+    for name in names:
+        column = loaded.columns.column(name)
+        if not is_text(column.type):
+            continue
+        bare = compute.utf8_trim_whitespace(column)
+        if len(bare.unique()) == len(column.unique()):
+            continue
+        at = loaded.columns.column_names.index(name)
+        loaded = replace(loaded, columns=loaded.columns.set_column(at, name, bare))
+        changed.append(name)
+    text = f"Spaces around values of {listed(changed, 5)} were removed: some differed in nothing else."
+    return loaded, [Notice(NoticeKind.CONVERTED, text)] if changed else []
 
 
 def is_amount(loaded: LoadedTable, target: str, task: str) -> bool:
@@ -420,4 +441,9 @@ def as_levels(column: Any, levels: Sequence[Any]) -> Any:
         column = column.cast(column.type.value_type)
     if is_text(column.type) or (levels and isinstance(levels[0], str)):
         column = column.cast(pyarrow.string())
+        known = set(levels)
+        coded = column.dictionary_encode().unify_dictionaries().combine_chunks()
+        found = coded.dictionary.to_pylist()
+        texts = [text.strip() if text not in known and text.strip() in known else text for text in found]
+        column = pyarrow.chunked_array([pyarrow.array(texts, pyarrow.string()).take(coded.indices)])
     return column.dictionary_encode()

@@ -138,7 +138,7 @@ class Roles:
         roles = self.named
         for name in roles:
             if name not in loaded.names:
-                raise unknown("column", name, loaded.names, loaded.source)
+                raise Problem(str(unknown("column", name, loaded.names, loaded.source)) + hint_about_names(loaded))
         twice = next((n for i, n in enumerate(roles) if n in roles[:i]), None)
         if twice is not None:
             raise Problem(f"Column {twice!r} has two roles. Use it as one of target, weight, id, group and time.")
@@ -148,6 +148,15 @@ class Roles:
             role = next(role for role in ("target", "weight", "group", "time") if getattr(self, role) in missed)
             told = about_formulas({getattr(self, role): missed[getattr(self, role)]}, loaded.source)
             raise Problem(f"The {ROLES[role]} can't be read: {told}")
+
+
+def hint_about_names(loaded: LoadedTable) -> str:
+    """What may be wrong with a table that lacks a column: its delimiter, or titles above the names."""
+    if loaded.is_sparse or (len(loaded.names) > 1 and 2 * len(loaded.unnamed) < len(loaded.names)):
+        return ""
+    if len(loaded.names) == 1:
+        return f" {loaded.source} has one column; fields are parted by commas, semicolons, tabs or vertical bars."
+    return " Most columns have no name: if there are titles above the names, remove them."
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,7 @@ DELIMITERS = (",", ";", "\t", "|")
 MAYBE_COMMAS = re.compile(r"-?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?")
 SURE_COMMAS = re.compile(r"-?(0,\d+|[\d.]+,(\d{1,2}|\d{4,})|[\d.]*\.\d{3},\d+|\d{4,},\d+)")
 MAYBE_THOUSANDS = re.compile(r"0|-?[1-9]\d{0,2}(\.\d{3})?")
+NAMED_DELIMITER = re.compile(rb'"?sep=([,;\t|])"?\r?\n')
 PADDED = re.compile(rb'[,;\t|"\n ]0\d')  # a field that may be a whole number with a leading zero
 
 
@@ -110,8 +111,14 @@ class Dialect:
 def read_text(content: bytes, source: str, dialect: Dialect, only: Sequence[str] | None) -> LoadedTable:
     """CSV in any dialect, guessed from the first lines."""
     content, remarks, comments = in_utf8(content, source)
-    first = content.split(b"\n", 1)[0].decode("utf-8")
-    dialect = replace(dialect, delimiter=find_delimiter(first, dialect.delimiter), first_line=1 + comments)
+    if named := NAMED_DELIMITER.match(content):  # as Excel takes it
+        content, comments = content[named.end() :], comments + 1
+        delimiter = named[1].decode()
+    else:
+        delimiter = find_delimiter(content.split(b"\n", 1)[0].decode("utf-8"), dialect.delimiter)
+    if not content.strip():
+        raise Problem(f"{source} is empty.")
+    dialect = replace(dialect, delimiter=delimiter, first_line=1 + comments)
     table = parsed(content, source, dialect)
     if dialect.delimiter != "," and has_decimal_commas(table, dialect.texts):
         dialect = replace(dialect, point=",")
@@ -208,7 +215,10 @@ def ragged_line(content: bytes, delimiter: str, first: int = 1) -> str | None:
     >>> ragged_line(b"a,b\n1,2\n3\n", ",")
     'line 3 has 1 field, but line 1 has 2. Is something missing?'
     """
-    lines = csv.reader(io.StringIO(content.decode("utf-8"), newline=""), delimiter=delimiter)
+    text = content.decode("utf-8")
+    if not any(d in text.split("\n", 1)[0] for d in DELIMITERS):  # a title: what parts fields is in later lines
+        delimiter = max((delimiter, *DELIMITERS), key=text.count)
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     expected, head, start = 0, first, first
     try:
         for fields in lines:
@@ -218,6 +228,8 @@ def ragged_line(content: bytes, delimiter: str, first: int = 1) -> str | None:
                 counted = f"{len(fields)} field{'s' if len(fields) > 1 else ''}"
                 hint = f"A field with {delimiter!r} in it must be in double quotes."
                 hint = hint if len(fields) > expected else "Is something missing?"
+                if expected == 1:
+                    hint = f"If line {head} is a title, remove it: names come first."
                 return f"line {start} has {counted}, but line {head} has {expected}. {hint}"
             start = first + lines.line_num
     except csv.Error:
