@@ -305,12 +305,16 @@ def test_the_line_that_tells_excel_the_delimiter_is_obeyed(delimiter, end, tmp_p
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("Report 2024\na;b;y\n1;2;3\n", "line 2 has 3 fields, but line 1 has 1. If line 1 is a title, remove it"),
+        ("Report 2024\na;b;y\n1;2;3\n", "vertical bars, and the first line holds their names."),
+        ("Report 2024\na;b;y\n1,5;2,5;3\n", "line 2 has 3 fields, but line 1 has 1. If line 1 is a title, remove it"),
         (
             "Report;;\n;;\na;b;y\n1;2;3\n",
             "Most columns have no name: if there are titles above the names, remove",
         ),
-        ("a b y\n1 2 3\n", "t.csv has one column; fields are parted by commas, semicolons, tabs or vertical bars."),
+        (
+            "a b y\n1 2 3\n",
+            "t.csv has one column; fields are parted by commas, semicolons, tabs or vertical bars",
+        ),
         ("a,b,z\n1,2,3\n", "There are 'a', 'b', 'z'."),
     ],
 )

@@ -108,7 +108,7 @@ def without_spaces(loaded: LoadedTable, names: Iterable[str]) -> tuple[LoadedTab
         column = loaded.columns.column(name)
         if not is_text(column.type):
             continue
-        bare = compute.utf8_trim_whitespace(column)
+        bare = compute.utf8_trim_whitespace(column.cast("string"))
         if len(bare.unique()) == len(column.unique()):
             continue
         at = loaded.columns.column_names.index(name)

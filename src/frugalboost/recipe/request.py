@@ -155,7 +155,8 @@ def hint_about_names(loaded: LoadedTable) -> str:
     if loaded.is_sparse or (len(loaded.names) > 1 and 2 * len(loaded.unnamed) < len(loaded.names)):
         return ""
     if len(loaded.names) == 1:
-        return f" {loaded.source} has one column; fields are parted by commas, semicolons, tabs or vertical bars."
+        parted = "fields are parted by commas, semicolons, tabs or vertical bars, and the first line holds their names"
+        return f" {loaded.source} has one column; {parted}."
     return " Most columns have no name: if there are titles above the names, remove them."
 
 
