@@ -613,7 +613,7 @@ def test_a_last_error_that_is_not_that_of_the_choice_is_explained(searched, canc
         last = [*features[:-1], features[-1] | {"error": error, "test_error": test}]
         chosen = contents["chosen"] | {"features": last, "error": own, "test_error": own_test}
         changed = contents | {"chosen": chosen}
-        said = "the last error so far need not be that of the chosen model"
+        said = "The last error so far need not be that of the chosen model"
         differs = f"{error:.1f}" != f"{own:.1f}" or test != own_test
         assert (said in last_step_text(changed)) == differs
         assert (said in page_of(changed)) == differs

@@ -115,8 +115,8 @@ def last_step_text(contents: Contents) -> str:
     if all(error_text(contents, step) == error_text(contents, own) for step, own in pairs):
         return ""
     title = contents["measure"]["title"]
-    why = "models are fitted anew on these features alone, at no price and without buying more and selling back"
-    return f"In the table {why}: the last {title} so far need not be that of the chosen model."
+    why = "these models are fitted anew on the features alone, at no price, without selling back"
+    return f"The last {title} so far need not be that of the chosen model: {why}."
 
 
 def made_of_text(contents: Contents) -> str:
