@@ -62,7 +62,7 @@ def what_is_told(folder):
 # ------------------------------------------------------------------------------------------ the same as the command
 
 
-@pytest.mark.parametrize("asked", [{}, {"k": 2}, {"weight": "w", "ids": ["name"]}, {"mu": 0.01, "rule": "min"}])
+@pytest.mark.parametrize("asked", [{}, {"k": 2}, {"weight": "w", "ids": ["name"]}, {"mu": 0.01, "budget": 3.0}])
 def test_a_frame_gives_the_bytes_of_the_command(frame, asked, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     frame.to_csv("a.csv", index=False)

@@ -5,6 +5,7 @@ import pickle
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -16,8 +17,10 @@ from sklearn.model_selection import StratifiedKFold
 
 import frugalboost
 from frugalboost import GBFSClassifier, GBFSClassifierCV, GBFSRegressor, GBFSRegressorCV, gbfs_path
+from frugalboost.cli.printing import table_text
 from frugalboost.costs import Bags
 from frugalboost.page.charts import charts_of
+from frugalboost.page.page import last_step_text, page_of
 from frugalboost.page.stops import start_of, stops_of
 from frugalboost.report import Report
 from frugalboost.report.build import check_table
@@ -600,3 +603,19 @@ def test_an_estimator_from_elsewhere_is_reported_on(tmp_path):
     call = [sys.executable, "-c", IN_A_NEW_PROCESS]
     done = subprocess.run(call, capture_output=True, text=True, cwd=tmp_path, check=True)
     assert done.stdout.strip() == expected
+
+
+def test_a_last_error_that_is_not_that_of_the_choice_is_explained(searched, cancer):
+    """The sentence is there exactly where a number that is shown differs."""
+    contents = searched.report(*cancer).contents
+    features = contents["chosen"]["features"]
+    for error, own, test, own_test in [(4.0, 4.04, None, None), (4.0, 4.2, None, None), (4.0, 4.0, 3.0, 3.5)]:
+        last = [*features[:-1], features[-1] | {"error": error, "test_error": test}]
+        chosen = contents["chosen"] | {"features": last, "error": own, "test_error": own_test}
+        changed = contents | {"chosen": chosen}
+        said = "The last error so far need not be that of the chosen model"
+        differs = f"{error:.1f}" != f"{own:.1f}" or test != own_test
+        assert (said in last_step_text(changed)) == differs
+        assert (said in page_of(changed)) == differs
+        assert (said in " ".join(table_text(changed, Path("run")).split())) == differs
+    assert last_step_text(contents | {"chosen": contents["chosen"] | {"features": []}}) == ""

@@ -10,7 +10,7 @@ from typing import Any
 
 from frugalboost.cli.messages import printable
 from frugalboost.page.contents import Contents
-from frugalboost.page.page import correction, error_text, lead
+from frugalboost.page.page import correction, error_text, last_step_text, lead
 from frugalboost.page.words import number_text
 from frugalboost.recipe.folder import path, selected_rows
 
@@ -50,6 +50,8 @@ def table_text(contents: Contents, folder: Path) -> str:
         out.print()
         if len(chosen["features"]) > MOST_SHOWN:
             out.print(f"{len(chosen['features']) - MOST_SHOWN} more are in selected.csv.")
+        if told := last_step_text(contents):
+            out.print(Text(told))
         if tested:
             out.print(f"On the test rows: {measure['title']} {error_text(contents, chosen['test_error'])}.")
     out.print(Text(f"Written to {printable(str(folder))}: selected.csv, path.csv, model.frugal, report.html."))

@@ -49,6 +49,7 @@ def page_of(contents: Contents) -> str:
         number=number_text,
         slope=lambda feature: slope_text(feature.get("slope"), classes_of(contents)),
         made_of=made_of_text(contents),
+        last_step=last_step_text(contents),
         lead=lead(contents),
         correction=correction(contents),
         about=about(contents),
@@ -130,6 +131,20 @@ def correction(contents: Contents) -> str:
         f"Its mean over the splits is {own}, but the best of {chosen['candidates']:,} models owes part of that to chance: "
         f"when the choice is repeated on rows drawn at random and judged on the others, it is {corrected}. {holds}"
     )
+
+
+def last_step_text(contents: Contents) -> str:
+    """Why the errors with all features differ from those of the chosen model; nothing where they do not."""
+    chosen = contents["chosen"]
+    if not chosen["features"]:
+        return ""
+    last = chosen["features"][-1]
+    pairs = ((last["error"], chosen["error"]), (last["test_error"], chosen["test_error"]))
+    if all(error_text(contents, step) == error_text(contents, own) for step, own in pairs):
+        return ""
+    title = contents["measure"]["title"]
+    why = "these models are fitted anew on the features alone, at no price, without selling back"
+    return f"The last {title} so far need not be that of the chosen model: {why}."
 
 
 def made_of_text(contents: Contents) -> str:

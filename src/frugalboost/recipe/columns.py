@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from typing import Any
 
@@ -20,11 +20,12 @@ from frugalboost.recipe.converting import (
     sentences,
     with_numbers,
 )
-from frugalboost.recipe.forms import Dates, Form, Numbers, YesNo
+from frugalboost.recipe.forms import Dates, Decimals, Form, Numbers, YesNo
+from frugalboost.recipe.formulas import about_formulas
 from frugalboost.recipe.guessing import guessed_form, usual_unit
 from frugalboost.recipe.options import SILENT, Messages, TaskKind
 from frugalboost.recipe.places import LIBSVM_TARGET
-from frugalboost.recipe.problems import Problem, unknown
+from frugalboost.recipe.problems import Problem, listed, unknown
 from frugalboost.recipe.request import Roles
 from frugalboost.recipe.task import MOST_CLASSES
 from frugalboost.recipe.text import LoadedTable
@@ -77,12 +78,14 @@ def split_columns(loaded: LoadedTable, roles: Roles, messages: Messages = SILENT
         return Columns(loaded.columns, loaded.target, None, loaded.names, remarks)
     roles.check(loaded)
     target = str(roles.target)
+    loaded, trimmed = without_spaces(loaded, [n for n in loaded.names if n not in roles.ids])
+    remarks += trimmed
     left = [target, roles.group, *roles.ids]
     if roles.time is not None and not is_text(loaded.columns.column(roles.time).type):
         left.append(roles.time)  # it has an order as it is
     names = [n for n in loaded.names if n not in left]
     found = converted(loaded, [target, *names] if is_amount(loaded, target, task) else names)
-    remarks += [Notice(NoticeKind.CONVERTED, text) for text in sentences(found)]
+    remarks += [Notice(NoticeKind.CONVERTED, text) for text in [*sentences(found), *doubts(loaded, [target, *names])]]
     loaded = with_numbers(loaded, found)
     table, dropped = with_target(loaded, target)
     y = target_values(table.column(target))
@@ -94,6 +97,25 @@ def split_columns(loaded: LoadedTable, roles: Roles, messages: Messages = SILENT
     forms = {own.name: own.form for own in found}
     group, time = (None if name is None else table.column(name) for name in (roles.group, roles.time))
     return Columns(X, y, weights, list(X.columns), [*remarks, *notices], dropped, forms, group, time)
+
+
+def without_spaces(loaded: LoadedTable, names: Iterable[str]) -> tuple[LoadedTable, list[Notice]]:
+    """The table whose texts have no spaces around them, and a notice where two texts differed in nothing else."""
+    from pyarrow import compute
+
+    changed = []
+    for name in names:
+        column = loaded.columns.column(name)
+        if not is_text(column.type):
+            continue
+        bare = compute.utf8_trim_whitespace(column.cast("string"))
+        if len(bare.unique()) == len(column.unique()):
+            continue
+        at = loaded.columns.column_names.index(name)
+        loaded = replace(loaded, columns=loaded.columns.set_column(at, name, bare))
+        changed.append(name)
+    text = f"Spaces around values of {listed(changed, 5)} were removed: some differed in nothing else."
+    return loaded, [Notice(NoticeKind.CONVERTED, text)] if changed else []
 
 
 def is_amount(loaded: LoadedTable, target: str, task: str) -> bool:
@@ -307,13 +329,15 @@ def as_fitted(loaded: LoadedTable, kinds: Kinds, forms: Mapping[str, Form]) -> t
 
     if loaded.is_sparse:
         return loaded.columns, []
-    kept, told = {}, []
+    kept: dict[str, Any] = {}
+    told = doubts(loaded, kinds)
     for name, levels in kinds.items():
         if name not in loaded.names:
             raise unknown("column", name, loaded.names, loaded.source)
         column, sentence = loaded.columns.column(name), None
         if levels is not None:
-            column = as_levels(column, levels)
+            column, padded = with_zeros(name, as_levels(column, levels), levels, loaded.source)
+            told += padded
             sentence = told_of_new_levels(name, column, levels, loaded.source)
         elif name in forms:
             column, sentence = repeated(name, column, forms[name], loaded.source)
@@ -324,6 +348,53 @@ def as_fitted(loaded: LoadedTable, kinds: Kinds, forms: Mapping[str, Form]) -> t
     return pyarrow.table(kept).to_pandas(split_blocks=True), told
 
 
+def doubts(loaded: LoadedTable, names: Iterable[str]) -> list[str]:
+    """Sentences about columns that may hold something else than was read: formulas, points between thousands."""
+    own = list(names)
+    missed = {name: n for name, n in loaded.uncomputed.items() if name in own}
+    told = [about_formulas(missed, loaded.source)] if missed else []
+    marks = {name: example for name, example in loaded.doubtful.items() if name in own}
+    return [*told, about_points(marks, loaded.source)] if marks else told
+
+
+def about_points(doubtful: Mapping[str, str], source: str) -> str:
+    """A sentence about numbers whose points may part thousands."""
+    example = next(iter(doubtful.values()))
+    names = listed(list(doubtful), 5)
+    whole = example.replace(".", "")
+    read = f"{names} of {source}: {example!r} was read as {float(example):.15g}, with a decimal point."
+    return f"{read} If points stand between thousands there, write {whole}."
+
+
+def with_zeros(name: str, column: Any, levels: Sequence[Any], source: str) -> tuple[Any, list[str]]:
+    """Codes whose leading zeros were lost, as Excel does to postcodes, with them again; and a sentence about it.
+
+    Only where all levels of the fit are digits of one length, and the code with its zeros is one of them.
+    """
+    import pyarrow
+
+    known = set(levels)
+    lengths = {len(level) if isinstance(level, str) and level.isascii() and level.isdigit() else 0 for level in levels}
+    if len(lengths) != 1 or 0 in lengths or not any(level.startswith("0") for level in levels):
+        return column, []
+    (length,) = lengths
+    found = column.unify_dictionaries().combine_chunks()
+    texts = found.dictionary.to_pylist()
+    codes = [text.strip().zfill(length) if text is not None and text.strip().isdecimal() else "" for text in texts]
+    short = [code in known and len(text.strip()) < length for code, text in zip(codes, texts, strict=True)]
+    used = found.indices.drop_null().to_pylist()
+    n = sum(short[i] for i in used)
+    if not n:
+        return column, []
+    whole = [code if own else text for code, text, own in zip(codes, texts, short, strict=True)]
+    column = pyarrow.chunked_array([pyarrow.array(whole, pyarrow.string()).take(found.indices).dictionary_encode()])
+    example = next(texts[i].strip() for i in used if short[i])
+    were, lost = ("was", "its leading zeros were lost") if n == 1 else ("were", "their leading zeros were lost")
+    words = f"{n:,} of {len(used):,} values of {name!r} in {source} {were} read as the codes of the fit: {lost}, "
+    told = f"{words}as in {example!r} for {example.zfill(length)!r}."
+    return column, [told]
+
+
 def as_numbers(loaded: LoadedTable, name: str) -> tuple[Any, str | None]:
     """A column that held numbers in fit, and a sentence where people have written them in another way."""
     import pyarrow
@@ -332,7 +403,8 @@ def as_numbers(loaded: LoadedTable, name: str) -> tuple[Any, str | None]:
     if pyarrow.types.is_null(column.type):
         return column.cast("float64"), None
     if is_text(column.type):
-        form = Numbers(point=",", groups=".") if loaded.point == "," else Numbers()
+        # Plain numbers may well have had three decimals.
+        form = replace(Numbers(point=",", groups=".") if loaded.point == "," else Numbers(), decimals=Decimals.THREE)
         numbers, said = repeated(name, column, form, loaded.source)
         found = converted(loaded, [name])
         if found and found[0].rival is not None:
@@ -369,4 +441,9 @@ def as_levels(column: Any, levels: Sequence[Any]) -> Any:
         column = column.cast(column.type.value_type)
     if is_text(column.type) or (levels and isinstance(levels[0], str)):
         column = column.cast(pyarrow.string())
+        known = set(levels)
+        coded = column.dictionary_encode().unify_dictionaries().combine_chunks()
+        found = coded.dictionary.to_pylist()
+        texts = [text.strip() if text not in known and text.strip() in known else text for text in found]
+        column = pyarrow.chunked_array([pyarrow.array(texts, pyarrow.string()).take(coded.indices)])
     return column.dictionary_encode()

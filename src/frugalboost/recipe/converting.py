@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from frugalboost.recipe.forms import Clock, Dates, Form, Numbers, YesNo
+from frugalboost.recipe.forms import Clock, Dates, Decimals, Form, Numbers, YesNo
 from frugalboost.recipe.guessing import Evidence, Guess, contradicted_by, guessed_form, joined
 from frugalboost.recipe.problems import Problem
 from frugalboost.recipe.text import NULLS, LoadedTable, arrow
@@ -155,7 +155,24 @@ def repeated(name: str, column: Any, form: Form, source: str) -> tuple[Any, str 
         example = next(text for text in other if rival.number(text) is not None)
         shows = f"{example.strip()!r} shows that it holds {rival.words}"
         raise Problem(f"Column {name!r} of {source} can't be used: {shows}, but {held(form)}.")
-    return read_texts(column, form), told_of_others(name, other, sum(texts.values()), form, source)
+    told = [told_of_others(name, other, sum(texts.values()), form, source), told_of_three(name, texts, form, source)]
+    return read_texts(column, form), " ".join(filter(None, told)) or None
+
+
+def told_of_three(name: str, texts: Mapping[str, int], form: Form, source: str) -> str | None:
+    """A sentence where all decimals may be thousands; Problem where the fit has shown no decimals at all."""
+    if not isinstance(form, Numbers) or form.decimals == Decimals.THREE:
+        return None
+    marked = {text: kind for text in texts if (kind := form.decimals_of(text)) != Decimals.NONE}
+    if not marked or Decimals.SOME in marked.values():
+        return None
+    text, _ = next(iter(marked.items()))
+    small = form.number(text) or 0.0
+    both = f"{text.strip()!r} could mean {small:.15g} or {1000 * small:.15g}"
+    if form.decimals == Decimals.SOME:
+        return f"In {name!r} of {source} {both}; it was read as {small:.15g}, as the decimals of the fit suggest."
+    kept = f"numbers had no decimals when the model was fitted. Write {1000 * small:.15g}, or {small:.15g}"
+    raise Problem(f"Column {name!r} of {source} can't be used: {both}; {kept}, without a mark before three digits.")
 
 
 def told_of_others(name: str, other: Mapping[str, int], rows: int, form: Form, source: str) -> str | None:

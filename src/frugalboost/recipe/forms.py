@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime, timedelta
+from enum import StrEnum
 from math import isinf
 from typing import Any, ClassVar
 
@@ -53,6 +54,14 @@ DAY = 86_400_000_000  # microseconds
 HOUR = DAY // 24
 
 YES, NO = ("yes", "y", "true", "t"), ("no", "n", "false", "f")
+
+
+class Decimals(StrEnum):
+    """Digits after the decimal mark; three of them may as well be thousands, if the mark stands between these."""
+
+    NONE = ""
+    SOME = "some"
+    THREE = "three"
 
 
 @dataclass(frozen=True)
@@ -103,6 +112,7 @@ class Numbers(Form):
     point: str = "."
     groups: str = ","
     unit: str = ""
+    decimals: str = field(default="", compare=False)  # the Decimals that numbers of the fit had
 
     def number(self, text: str) -> float | None:
         """The number without marks and unit."""
@@ -114,6 +124,14 @@ class Numbers(Form):
             return None
         value = float(body.replace(self.groups, "").replace(self.point, "."))
         return None if isinf(value) else -value if negative else value
+
+    def decimals_of(self, text: str) -> str:
+        """Which decimals a text has: none, some, or as many as there are digits between marks of thousands."""
+        split = split_number(text)
+        if split is None or self.number(text) is None or self.point not in split[0]:
+            return Decimals.NONE
+        ambiguous = re.fullmatch(rf"[1-9]\d{{0,2}}{re.escape(self.point)}\d{{3}}", split[0])
+        return Decimals.THREE if ambiguous else Decimals.SOME
 
     def _has_unit(self, unit: str) -> bool:
         """Whether a unit is the same: mW is not MW, but usd is USD."""
@@ -325,7 +343,12 @@ class YesNo(Form):
 
 
 FORMS: dict[str, type[Form]] = {form.name: form for form in (Numbers, Dates, Clock, YesNo)}
-_CHOICES: Mapping[str, Sequence[str]] = {"order": tuple(_DATES), "point": (".", ","), "groups": (",", ".", " ", "'")}
+_CHOICES: Mapping[str, Sequence[str]] = {
+    "order": tuple(_DATES),
+    "point": (".", ","),
+    "groups": (",", ".", " ", "'"),
+    "decimals": ("", "some", "three"),
+}
 
 
 def form_from(record: Mapping[str, Any]) -> Form:
@@ -339,6 +362,8 @@ def form_from(record: Mapping[str, Any]) -> Form:
     """
     given = dict(record)
     kind = FORMS.get(str(given.pop("form", None)))
+    if kind is Numbers:
+        given.setdefault("decimals", str(Decimals.THREE))  # a file from before they were kept: nothing is asked
     if kind is None or given.keys() != {f.name for f in fields(kind)}:
         raise ValueError("not a form")
     missing = given.pop("missing")

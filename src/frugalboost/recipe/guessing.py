@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from frugalboost.recipe.forms import NO, STYLES, YES, Clock, Dates, Form, Numbers, YesNo, is_currency, split_number
+from frugalboost.recipe.forms import (
+    NO,
+    STYLES,
+    YES,
+    Clock,
+    Dates,
+    Decimals,
+    Form,
+    Numbers,
+    YesNo,
+    is_currency,
+    split_number,
+)
 
 NEARLY_ALL = 0.95  # of the texts that are not missing; with fewer of them the column keeps its texts
 LOOKED_AT = 200  # texts that say which forms are tried on all
@@ -74,7 +86,15 @@ def guessed_form(texts: Mapping[str, int], evidence: Evidence = NOTHING) -> Gues
     other = {text: n for text, n in texts.items() if form.number(text) is None}
     known = tuple(sorted(other, key=lambda text: (-other[text], text))[:KEPT])
     rival = next((also for also in equal[1:] if differ(form, also, texts)), None)
+    if isinstance(form, Numbers):
+        form = replace(form, decimals=most_decimals(form, texts))
     return Guess(replace(form, missing=known), other, rival, evidence_of(equal))
+
+
+def most_decimals(form: Numbers, texts: Iterable[str]) -> str:
+    """Three if a text has as many, else some if one has any."""
+    found = {form.decimals_of(text) for text in texts}
+    return next((str(kind) for kind in (Decimals.THREE, Decimals.SOME) if kind in found), str(Decimals.NONE))
 
 
 def candidates(texts: Mapping[str, int], some: Sequence[str], evidence: Evidence) -> Iterator[Form]:

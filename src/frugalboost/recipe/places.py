@@ -50,6 +50,7 @@ ENDINGS = {
     ".xlsx": FileKind.EXCEL,
     ".xlsm": FileKind.EXCEL,
 }
+WITHOUT_NAMES = (FileKind.COMMAS, FileKind.TABS, FileKind.EXCEL, FileKind.LIBSVM)  # or maybe without
 IN_ARCHIVES = (FileKind.COMMAS, FileKind.TABS, FileKind.EXCEL)
 BESIDE_TABLES = (".txt", ".data")  # endings that a description in an archive has, too
 
@@ -141,6 +142,14 @@ def check_sheet(sheet: str | None, table: Any) -> None:
     if sheet is not None and not is_excel(table):
         name = repr(Path(fspath(table)).name) if is_path(table) else "a data frame"
         raise Problem(Option("sheet"), f" is for Excel files, and {name} is none.")
+
+
+def check_header(header: bool, table: Any) -> None:
+    """Raise Problem for a table without names, where it is of a kind that has them."""
+    if header or (is_path(table) and (fspath(table) == "-" or kind_of(fspath(table)) in WITHOUT_NAMES)):
+        return
+    name = repr(Path(fspath(table)).name) if is_path(table) else "a data frame"
+    raise Problem(Option("header", False), f" is for CSV and Excel files; {name} has names. Leave it out.")
 
 
 def existing_file(place: str) -> Path:

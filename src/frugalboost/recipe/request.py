@@ -13,8 +13,9 @@ from numbers import Integral, Real
 from os import fspath
 from typing import Any
 
+from frugalboost.recipe.formulas import about_formulas
 from frugalboost.recipe.options import LARGEST_SEED, Option, Rule, TaskKind
-from frugalboost.recipe.places import check_place, check_sheet, existing_file, is_path
+from frugalboost.recipe.places import check_header, check_place, check_sheet, existing_file, is_path
 from frugalboost.recipe.problems import Problem, listed, unknown
 from frugalboost.recipe.scores import check_score
 from frugalboost.recipe.text import LoadedTable
@@ -50,17 +51,31 @@ class Settings:
 
     def check(self) -> None:
         """Raise Problem for settings that are out of bounds or don't go together."""
-        if self.k is not None and self.mu is not None:
-            raise Problem(Option("k"), " and ", Option("mu"), " can't be used together: give one of them.")
-        if self.fewer and self.k is None:
-            raise Problem(Option("fewer"), " needs ", Option("k"), ": it allows fewer features than that.")
+        self.check_together()
         for name, lowest in LOWEST.items():
             check_number(name, getattr(self, name), lowest)
         if self.seed > LARGEST_SEED:
             raise Problem(Option("seed"), f" must be at most {LARGEST_SEED}, not {self.seed}.")
         check_word("rule", self.rule, Rule)
 
+    def check_together(self) -> None:
+        """Raise Problem for settings of which one would be ignored."""
+        if self.k is not None and self.mu is not None:
+            raise Problem(Option("k"), " and ", Option("mu"), " can't be used together: give one of them.")
+        if self.fewer and self.k is None:
+            raise Problem(Option("fewer"), " needs ", Option("k"), ": it allows fewer features than that.")
+        if self.k is not None and not self.sell:
+            why = " can't be used together: k features are found by buying more and selling the weakest. Drop "
+            raise Problem(
+                Option("k"), " and ", NO_SELL, why, NO_SELL, ", or limit the total cost with ", Option("budget"), "."
+            )
+        asked = next((name for name in ("k", "mu") if getattr(self, name) is not None), None)
+        if asked is not None and self.rule in (Rule.MIN, Rule.PAIRED):
+            why = " can't be used together: a rule chooses among the models of a path. Drop one of them."
+            raise Problem(Option(asked), " and ", Option("rule", str(self.rule)), why)
 
+
+NO_SELL = Option("sell", False)
 LOWEST: dict[str, int | float] = {  # an int bound: the setting must be a whole number
     "k": 1,
     "mu": 0.0,
@@ -97,6 +112,9 @@ def check_word(name: str, value: Any, known: type[StrEnum]) -> None:
         raise Problem(Option(name), f" must be one of {', '.join(map(repr, words))}, not {value!r}.")
 
 
+ROLES = {"target": "target", "weight": "column of weights", "group": "column of groups", "time": "column of times"}
+
+
 @dataclass(frozen=True)
 class Roles:
     """Which columns are not features."""
@@ -120,10 +138,26 @@ class Roles:
         roles = self.named
         for name in roles:
             if name not in loaded.names:
-                raise unknown("column", name, loaded.names, loaded.source)
+                raise Problem(str(unknown("column", name, loaded.names, loaded.source)) + hint_about_names(loaded))
         twice = next((n for i, n in enumerate(roles) if n in roles[:i]), None)
         if twice is not None:
             raise Problem(f"Column {twice!r} has two roles. Use it as one of target, weight, id, group and time.")
+        needed = (self.target, self.weight, self.group, self.time)
+        missed = {name: n for name, n in loaded.uncomputed.items() if name in needed}
+        if missed:
+            role = next(role for role in ("target", "weight", "group", "time") if getattr(self, role) in missed)
+            told = about_formulas({getattr(self, role): missed[getattr(self, role)]}, loaded.source)
+            raise Problem(f"The {ROLES[role]} can't be read: {told}")
+
+
+def hint_about_names(loaded: LoadedTable) -> str:
+    """What may be wrong with a table that lacks a column: its delimiter, or titles above the names."""
+    if loaded.is_sparse or (len(loaded.names) > 1 and 2 * len(loaded.unnamed) < len(loaded.names)):
+        return ""
+    if len(loaded.names) == 1:
+        parted = "fields are parted by commas, semicolons, tabs or vertical bars, and the first line holds their names"
+        return f" {loaded.source} has one column; {parted}."
+    return " Most columns have no name: if there are titles above the names, remove them."
 
 
 @dataclass(frozen=True)
@@ -161,6 +195,7 @@ class Request:
         for table in (self.table, self.test):
             check_place(table)
         check_sheet(self.sheet, self.table)
+        check_header(self.header, self.table)
         for file in (self.costs, self.bags):
             if is_path(file):
                 existing_file(fspath(file))

@@ -414,7 +414,7 @@ def dense_test_rows(
 def as_known_classes(y: Any, known: Any, source: str) -> Any:
     """The classes of a test file in the type of the table's; Problem for unknown ones."""
     place = {str(value): value for value in np.unique(known).tolist()}
-    found = [str(value) for value in y.tolist()]
+    found = [text if text in place else text.strip() for text in map(str, y.tolist())]
     strange = next((value for value in found if value not in place), None)
     if strange is not None:
         raise Problem(f"{source} has a class {strange!r} that the table does not have.")

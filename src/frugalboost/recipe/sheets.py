@@ -8,11 +8,13 @@ from collections.abc import Iterable, Sequence
 from datetime import date, datetime, time
 from typing import Any
 
+from frugalboost.recipe.formulas import by_column, uncomputed_cells
 from frugalboost.recipe.options import Option, Sentence
 from frugalboost.recipe.problems import Problem, unknown
 from frugalboost.recipe.text import NULLS, LoadedTable, arrow, checked_names, with_columns
 
 ERRORS = ("#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!")  # what a formula may leave
+WIDE_ENOUGH = 3  # columns of a table from which on a row with a single cell above it is a title
 
 
 def read_workbook(
@@ -38,24 +40,48 @@ def read_workbook(
     LoadedTable
         Numbers, dates and truths as they are in the cells; of formulas what Excel has computed.
     """
-    rows, remarks = cells_of(content, source, sheet)
-    filled = [row for row in rows if any(not is_empty(cell) for cell in row)]
+    rows, uncomputed, remarks = cells_of(content, source, sheet)
+    with_formulas = {row for row, _ in uncomputed}
+    filled = [i for i, row in enumerate(rows) if i in with_formulas or any(not is_empty(cell) for cell in row)]
     if not filled:
         raise Problem(f"{source} is empty.")
-    width = max(i + 1 for row in filled for i, cell in enumerate(row) if not is_empty(cell))
+    used = [i + 1 for row in filled for i, cell in enumerate(rows[row]) if not is_empty(cell)]
+    width = max([*used, *(column + 1 for _, column in uncomputed)])
     names, unnamed = [f"column {i + 1}" for i in range(width)], frozenset[str]()
     if header:
-        heads = (filled[0] + (None,) * width)[:width]
+        filled = after_titles(rows, filled, width, source, remarks)
+        heads = (rows[filled[0]] + (None,) * width)[:width]
         names, unnamed = checked_names(["" if cell is None else as_text(cell) for cell in heads], source)
         filled = filled[1:]
-    columns = [[row[i] if i < len(row) else None for row in filled] for i in range(width)]
+    columns = [[rows[row][i] if i < len(rows[row]) else None for row in filled] for i in range(width)]
     table = arrow().table({n: as_column(c, n in texts) for n, c in zip(names, columns, strict=True)})
-    loaded = LoadedTable(source, names, table, remarks=remarks, unnamed=unnamed)
+    missed = by_column(uncomputed, filled, names)
+    loaded = LoadedTable(source, names, table, remarks=remarks, unnamed=unnamed, uncomputed=missed)
     return loaded if only is None else with_columns(loaded, only)
 
 
-def cells_of(content: bytes, source: str, sheet: str | None) -> tuple[list[tuple[Any, ...]], list[str | Sentence]]:
-    """The rows of a sheet, and a remark where there are others."""
+def after_titles(
+    rows: Sequence[tuple[Any, ...]], filled: list[int], width: int, source: str, remarks: list[str | Sentence]
+) -> list[int]:
+    """Rows from the names on: a row with a single cell above a table of three or more columns is a title."""
+    named = 0
+    while width >= WIDE_ENOUGH and named < len(filled) - 1 and len(cells := in_row(rows[filled[named]])) == 1:
+        words = f"Row {filled[named] + 1} of {source} holds nothing but {as_text(cells[0])!r}"
+        remarks.append(f"{words}: it was taken for a title, and names were looked for below it.")
+        named += 1
+    return filled[named:] if len(in_row(rows[filled[named]])) > 1 else filled
+
+
+def in_row(row: Sequence[Any]) -> list[Any]:
+    """The cells of a row that hold something."""
+    return [cell for cell in row if not is_empty(cell)]
+
+
+Cells = tuple[list[tuple[Any, ...]], list[tuple[int, int]], list[str | Sentence]]
+
+
+def cells_of(content: bytes, source: str, sheet: str | None) -> Cells:
+    """The rows of a sheet, its formulas without a result, and a remark where there are other sheets."""
     try:
         from openpyxl import load_workbook
     except ImportError:
@@ -73,7 +99,7 @@ def cells_of(content: bytes, source: str, sheet: str | None) -> tuple[list[tuple
     remarks: list[str | Sentence] = []
     if sheet is None and len(names) > 1:
         remarks.append(Sentence(f"{source} has {len(names)} sheets; {taken!r} was read (", Option("sheet"), ")."))
-    return list(book[taken].iter_rows(values_only=True)), remarks
+    return list(book[taken].iter_rows(values_only=True)), uncomputed_cells(book[taken]), remarks
 
 
 def is_empty(cell: Any) -> bool:

@@ -11,7 +11,7 @@ import io
 import re
 import sys
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import fspath
 from pathlib import Path
@@ -36,6 +36,8 @@ BLOCK = 64 * 2**20  # bytes; a row must fit into one
 DELIMITERS = (",", ";", "\t", "|")
 MAYBE_COMMAS = re.compile(r"-?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?")
 SURE_COMMAS = re.compile(r"-?(0,\d+|[\d.]+,(\d{1,2}|\d{4,})|[\d.]*\.\d{3},\d+|\d{4,},\d+)")
+MAYBE_THOUSANDS = re.compile(r"0|-?[1-9]\d{0,2}(\.\d{3})?")
+NAMED_DELIMITER = re.compile(rb'"?sep=([,;\t|])"?\r?\n')
 PADDED = re.compile(rb'[,;\t|"\n ]0\d')  # a field that may be a whole number with a leading zero
 
 
@@ -51,6 +53,8 @@ class LoadedTable:
     unnamed: frozenset[str] = frozenset()  # names that were made up for columns without one
     origin: str | None = None  # where it came from, for a report; None: ``source`` says it
     point: str = ""  # the decimal mark of its numbers, where it is known
+    uncomputed: Mapping[str, int] = field(default_factory=dict)  # of columns of Excel: formulas without a result
+    doubtful: Mapping[str, str] = field(default_factory=dict)  # columns whose points may part thousands; an example
 
     @property
     def is_sparse(self) -> bool:
@@ -107,8 +111,14 @@ class Dialect:
 def read_text(content: bytes, source: str, dialect: Dialect, only: Sequence[str] | None) -> LoadedTable:
     """CSV in any dialect, guessed from the first lines."""
     content, remarks, comments = in_utf8(content, source)
-    first = content.split(b"\n", 1)[0].decode("utf-8")
-    dialect = replace(dialect, delimiter=find_delimiter(first, dialect.delimiter), first_line=1 + comments)
+    if named := NAMED_DELIMITER.match(content):  # as Excel takes it
+        content, comments = content[named.end() :], comments + 1
+        delimiter = named[1].decode()
+    else:
+        delimiter = find_delimiter(content.split(b"\n", 1)[0].decode("utf-8"), dialect.delimiter)
+    if not content.strip():
+        raise Problem(f"{source} is empty.")
+    dialect = replace(dialect, delimiter=delimiter, first_line=1 + comments)
     table = parsed(content, source, dialect)
     if dialect.delimiter != "," and has_decimal_commas(table, dialect.texts):
         dialect = replace(dialect, point=",")
@@ -123,7 +133,10 @@ def read_text(content: bytes, source: str, dialect: Dialect, only: Sequence[str]
     if dialect.header and all(re.fullmatch(r"\s*[-+]?[\d.]+([eE][-+]?\d+)?\s*", n) for n in names):
         words = f"The first line of {source} holds only numbers and was read as names. Is "
         remarks.append(Sentence(words, Option("header", False), " missing?"))
-    loaded = LoadedTable(source, names, table.rename_columns(names), remarks=remarks, unnamed=unnamed)
+    doubtful = {names[i]: text for i, text in doubtful_points(table, content, source, dialect).items()}
+    loaded = LoadedTable(
+        source, names, table.rename_columns(names), remarks=remarks, unnamed=unnamed, doubtful=doubtful
+    )
     loaded = replace(loaded, point="," if dialect.point == "," else "")
     return loaded if only is None else with_columns(loaded, only)
 
@@ -202,7 +215,10 @@ def ragged_line(content: bytes, delimiter: str, first: int = 1) -> str | None:
     >>> ragged_line(b"a,b\n1,2\n3\n", ",")
     'line 3 has 1 field, but line 1 has 2. Is something missing?'
     """
-    lines = csv.reader(io.StringIO(content.decode("utf-8"), newline=""), delimiter=delimiter)
+    text = content.decode("utf-8")
+    if not any(d in text.split("\n", 1)[0] for d in DELIMITERS):  # a title: what parts fields is in later lines
+        delimiter = max((delimiter, *DELIMITERS), key=text.count)
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     expected, head, start = 0, first, first
     try:
         for fields in lines:
@@ -212,6 +228,8 @@ def ragged_line(content: bytes, delimiter: str, first: int = 1) -> str | None:
                 counted = f"{len(fields)} field{'s' if len(fields) > 1 else ''}"
                 hint = f"A field with {delimiter!r} in it must be in double quotes."
                 hint = hint if len(fields) > expected else "Is something missing?"
+                if expected == 1:
+                    hint = f"If line {head} is a title, remove it: names come first."
                 return f"line {start} has {counted}, but line {head} has {expected}. {hint}"
             start = first + lines.line_num
     except csv.Error:
@@ -237,6 +255,35 @@ def has_decimal_commas(table: Any, texts: Sequence[str]) -> bool:
         if values and all(map(MAYBE_COMMAS.fullmatch, values)) and any(map(SURE_COMMAS.fullmatch, values)):
             return True
     return False
+
+
+def doubtful_points(table: Any, content: bytes, source: str, dialect: Dialect) -> dict[int, str]:
+    """Columns in which every point may part thousands, as 90.000 in a file with semicolons; an example of each.
+
+    Nothing if a number of another column shows what points are.
+    """
+    import pyarrow
+
+    names = table.column_names
+    if dialect.delimiter == "," or dialect.point == "," or len(set(names)) < len(names):
+        return {}
+    found = [i for i, kind in enumerate(table.schema.types) if pyarrow.types.is_floating(kind)]
+    if not found or not all(may_be_thousands(table.column(i).drop_null().to_numpy()) for i in found):
+        return {}
+    known = tuple(names[i] if dialect.header else f"column {i + 1}" for i in found)
+    raw = parsed(content, source, replace(dialect, texts=known), [names[i] for i in found])
+    written = {i: [t.strip() for t in raw.column(names[i]).drop_null().unique().to_pylist()] for i in found}
+    if not all(MAYBE_THOUSANDS.fullmatch(text) for texts in written.values() for text in texts):
+        return {}
+    return {
+        i: next(text for text in texts if "." in text) for i, texts in written.items() if any("." in t for t in texts)
+    }
+
+
+def may_be_thousands(values: Any) -> bool:
+    """Whether numbers have at most three digits before and three after the point."""
+    thousandths = values * 1000
+    return bool((abs(values) < 1000).all() and (abs(thousandths - thousandths.round()) < 1e-6).all())
 
 
 def with_codes(table: Any, content: bytes, source: str, dialect: Dialect, remarks: list[str | Sentence]) -> Any:
