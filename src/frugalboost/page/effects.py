@@ -23,7 +23,6 @@ ARROWS = {
     "down then up": "↘↗",
     "flat": "→",
     "no clear direction": "↝",
-    "by level": "≷",
 }
 
 
@@ -58,7 +57,8 @@ def what_is_shown(contents: Contents) -> str:
     else:
         counts = contents["about"]["task"] == "counts"
         what = ("rate" if counts else "prediction") + (f" of {target}" if target else "")
-    return f"The mean predicted {what} if all rows had this value of the feature and kept their other values."
+    dashed = "" if len(classes) > 2 else " Dashed: the mean prediction."
+    return f"The mean predicted {what} if all rows had this value of the feature and kept their other values.{dashed}"
 
 
 def span(effects: list[dict[str, Any]]) -> tuple[float, float]:
@@ -95,7 +95,7 @@ class Look:
         """A prediction as text."""
         if not self._classes:
             return number_text(value, 3)
-        return f"{100 * min(1.0, max(0.0, value)):.3g} %"
+        return f"{100 * min(1.0, max(0.0, value)):.1f}".removesuffix(".0") + " %"
 
     def colour(self, own: dict[str, Any], i: int) -> int:
         """The number of a curve's colour: each class has its own where there are few."""
@@ -104,13 +104,16 @@ class Look:
 
     def sentence(self, own: dict[str, Any]) -> str:
         """The direction and the range of a curve."""
-        y = own["y"][0]
-        if own["kind"] == "number" and own["direction"] in ("rises", "falls"):
-            ends = (min(y), max(y)) if own["direction"] == "rises" else (max(y), min(y))
-            how = f"{own['direction']}, {self.number(ends[0])} to {self.number(ends[1])}"
+        y, way = own["y"][0], own["direction"]
+        low, high = self.number(min(y)), self.number(max(y))
+        if own["kind"] == "category":
+            first, last = (cropped(own["x"][y.index(end)], 24) for end in (min(y), max(y)))
+            how = f"lowest for {first} ({low}), highest for {last} ({high})"
+        elif way in ("rises", "falls"):
+            how = f"{way}, {low} to {high}" if way == "rises" else f"{way}, {high} to {low}"
         else:
-            how = f"{own['direction']}, between {self.number(min(y))} and {self.number(max(y))}"
-        return f"{own['of'][0]} {how}" if self.several else how
+            how = f"{way}, between {low} and {high}"
+        return f"{own['of'][0]}: {how}" if self.several else how
 
     def picture(self, own: dict[str, Any], ends: tuple[float, float], kind: str) -> str:
         """A curve over a number, or bars of levels."""
@@ -145,7 +148,7 @@ class Look:
         base = BOTTOM + ROWS_HIGH + 2
         points = [(across.begin, base)]
         for i, count in enumerate(counts):
-            y = base - ROWS_HIGH * count / most
+            y = base - (max(1.0, ROWS_HIGH * count / most) if count else 0.0)
             points += [(across.begin + wide * i, y), (across.begin + wide * (i + 1), y)]
         return area([*points, (across.end, base)], "rows")
 

@@ -10,7 +10,7 @@ from frugalboost.page.effects import COLOURS
 from frugalboost.page.svg import Scale, area, axes, box, curve, dot, line, picture, ticks, words
 from frugalboost.page.words import number_text, with_sign
 
-SIDE = 300  # of a square picture
+SIDE = 312  # of a square picture
 LEFT, RIGHT, TOP, BOTTOM = 44, 290, 8, 246
 MOST_ROWS = 40  # classes in a table
 READABLE = 12  # classes up to which cells have large numbers
@@ -35,7 +35,9 @@ def part(name: str, own: dict[str, Any]) -> Part:
             "right": percent(own["right"]),
             "rows": class_rows(own)[:MOST_ROWS],
             "more": max(0, len(own["classes"]) - MOST_ROWS),
-            "confused": [pair | {"rows": number_text(pair["rows"])} for pair in own["confused"]],
+            "confused": [
+                pair | {"rows": f"{pair['rows']:,.0f}"} for pair in own["confused"] if len(own["classes"]) > 2
+            ],
             "calibration": calibration_of_shares(own),
             "roc": roc(own),
             "many": len(own["classes"]) > READABLE,
@@ -54,10 +56,9 @@ def about(name: str, own: dict[str, Any]) -> str:
     if name == "test":
         return f"Predictions of the chosen model for the {own['rows']:,} test rows.{weighted}"
     again = f" of {own['rows']:,} rows" if own["rows"] < own["predictions"] else ""
-    return (
-        f"{own['predictions']:,} predictions{again}, each by a model with the chosen settings that was fitted without "
-        f"that row, in {own['splits']} split{'s' if own['splits'] > 1 else ''}.{weighted}"
-    )
+    splits = f"in {own['splits']} split{'s' if own['splits'] > 1 else ''}"
+    how = "with the chosen settings and the features that its split bought, fitted without that row"
+    return f"{own['predictions']:,} predictions{again} {splits}, each by a model {how}.{weighted}"
 
 
 def percent(value: float | None, digits: int = 1) -> str:
@@ -197,10 +198,10 @@ def residuals(own: dict[str, Any]) -> dict[str, str]:
     said, off = zip(*own["points"], strict=True)
     bands = own["bands"]
     low, high = spread([*off, *(v for band in bands for v in band["residuals"])])
-    first, last = spread([*said, *(band["from"] for band in bands), *(band["to"] for band in bands)])
+    first, last = spread([*said, *(band["predicted"] for band in bands)])
     across, up = Scale(first, last, LEFT + 12, RIGHT), Scale(low, high, BOTTOM, TOP)
     parts = [axes(across, up, labelled(ticks(first, last)), labelled(ticks(low, high)))]
-    middles = [across((band["from"] + band["to"]) / 2) for band in bands]
+    middles = [across(band["predicted"]) for band in bands]
     if len(bands) > 1:
         for inner, outer, kind in ((0, 4, "band wide"), (1, 3, "band")):
             lower = [(x, up(band["residuals"][inner])) for x, band in zip(middles, bands, strict=True)]

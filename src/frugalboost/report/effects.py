@@ -180,8 +180,8 @@ def shown_values(known: Floats, most: int) -> Floats:
     if low == high:  # nearly all rows have one value
         low, high = different[[0, -1]]
     inside, apart = known[(known >= low) & (known <= high)], different[(different >= low) & (different <= high)]
-    by_row = np.quantile(inside, np.linspace(0, 1, 2 * most // 3), method="inverted_cdf")
-    by_value = np.quantile(apart, np.linspace(0, 1, most - 2 * most // 3 + 2), method="inverted_cdf")
+    by_row = np.unique(np.quantile(inside, np.linspace(0, 1, 2 * most // 3), method="inverted_cdf"))
+    by_value = np.quantile(apart, np.linspace(0, 1, most - len(by_row) + 2), method="inverted_cdf")
     values: Floats = np.unique(np.concatenate([by_row, by_value]))
     return values
 

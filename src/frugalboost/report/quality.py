@@ -19,7 +19,7 @@ MOST_CONFUSED = 10  # pairs of classes that are listed
 MOST_CURVES = 6  # classes with a ROC curve of their own
 MOST_BINS, ROWS_OF_BIN = 10, 20  # of predictions, for calibration and bands of residuals
 MOST_POINTS = 300  # residuals that are drawn one by one
-FALSE_ALARMS = np.concatenate([[0.0], np.geomspace(0.005, 1.0, 40)])  # where ROC curves are kept
+FALSE_ALARMS = np.concatenate([[0.0], np.geomspace(0.002, 0.08, 16), np.linspace(0.1, 1.0, 31)])  # of kept ROC curves
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 OF_SIZE = (0.5, 0.9)  # of residuals without their sign
 HISTOGRAM = 30
@@ -254,8 +254,7 @@ def bands(found: HeldOutPredictions, residuals: Floats) -> list[dict[str, Any]]:
             said = found.predicted[own]
             made.append(
                 {
-                    "from": rounded(said.min(), 5),
-                    "to": rounded(said.max(), 5),
+                    "predicted": rounded(np.median(said), 5),
                     "residuals": [rounded(v, 4) for v in quantiles(residuals[own], masses[own])],
                 }
             )
