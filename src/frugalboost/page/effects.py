@@ -145,7 +145,7 @@ class Look:
         """Where the rows are."""
         counts = own["histogram"]
         most, wide = max(counts, default=0) or 1, (across.end - across.begin) / max(1, len(counts))
-        base = BOTTOM + ROWS_HIGH + 2
+        base = float(BOTTOM + ROWS_HIGH + 2)
         points = [(across.begin, base)]
         for i, count in enumerate(counts):
             y = base - (max(1.0, ROWS_HIGH * count / most) if count else 0.0)
@@ -180,16 +180,16 @@ class Look:
         if not self.several:
             parts.append(line(across(own["mean"][0]), TOP, across(own["mean"][0]), base, "mean"))
         for k, name in enumerate(names):
-            y = TOP + LEVEL * k
-            parts.append(words(LEVELS_LEFT - 6, y + 12, cropped(name, 16), "end apart" if k >= n else "end", name))
-            parts.append(words(RIGHT, y + 12, shares[k], "end soft"))
+            top = TOP + LEVEL * k
+            parts.append(words(LEVELS_LEFT - 6, top + 12, cropped(name, 16), "end apart" if k >= n else "end", name))
+            parts.append(words(RIGHT, top + 12, shares[k], "end soft"))
             for i in range(len(ys)):
                 tip, place = f"{name}: {self.number(ys[i][k])}", across(ys[i][k])
                 colour = self.colour(own, i)
                 if self.several:
-                    parts.append(dot(place, y + 8, f"fill c{colour}", f"{own['of'][i]}, {tip}", 4))
+                    parts.append(dot(place, top + 8, f"fill c{colour}", f"{own['of'][i]}, {tip}", 4))
                 else:
                     middle = across(own["mean"][0])
                     bar = "outline" if k >= n else "fill"
-                    parts.append(box(middle, y + 2.5, place - middle, LEVEL - 5, f"{bar} c{colour}", tip))
+                    parts.append(box(middle, top + 2.5, place - middle, LEVEL - 5, f"{bar} c{colour}", tip))
         return picture(WIDE, base + 22, self.sentence(own), parts, kind)

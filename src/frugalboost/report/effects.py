@@ -159,7 +159,7 @@ def column_of(table: Table, place: int, column: int, model: GBFSBase, most: int)
         return Column(place, None, values, rows, float(np.isnan(numbers).mean()), 0, known)
     counts = np.bincount(own[own >= 0], minlength=len(levels.values))
     order = [c for c in np.argsort(-counts, kind="stable").tolist() if counts[c] > 0 and levels.bins[c] >= 0]
-    shown, total = order[:MOST_LEVELS], max(1, counts.sum())
+    shown, total = order[:MOST_LEVELS], max(1, len(own))
     return Column(
         place,
         tuple(str(levels.values[c]) for c in shown),
@@ -220,7 +220,7 @@ class Predictor:
         """By class, of two the second; or of the number."""
         by_row = raw[0] if len(raw) == 1 else np.ascontiguousarray(raw.T)
         if self.classes:
-            p = self._model._probabilities(by_row)  # type: ignore[attr-defined]
+            p = self._model._probabilities(by_row)
             by_row = p[:, 1:] if len(self.classes) == 2 else p
         else:
             by_row = np.asarray(self._model._loss.inverse_link(by_row), dtype=np.float64)[:, None]

@@ -60,7 +60,7 @@ class HeldOutPredictions:
 
     def take(self, places: NDArray[Any]) -> HeldOutPredictions:
         """Some of them."""
-        arrays = {name: getattr(self, name)[places] for name in ("truth", "predicted", "split", "row")}
+        arrays: dict[str, Any] = {n: getattr(self, n)[places] for n in ("truth", "predicted", "split", "row")}
         return replace(self, **arrays, weights=None if self.weights is None else self.weights[places])
 
     def from_split(self, number: int, rows: NDArray[np.integer[Any]]) -> HeldOutPredictions:
@@ -70,7 +70,8 @@ class HeldOutPredictions:
     @classmethod
     def joined(cls, parts: Sequence[HeldOutPredictions]) -> HeldOutPredictions:
         """Those of several splits."""
-        arrays = {n: np.concatenate([getattr(p, n) for p in parts]) for n in ("truth", "predicted", "split", "row")}
+        names = ("truth", "predicted", "split", "row")
+        arrays: dict[str, Any] = {n: np.concatenate([getattr(p, n) for p in parts]) for n in names}
         weights = [p.weights for p in parts if p.weights is not None]
         return replace(parts[0], **arrays, weights=np.concatenate(weights) if weights else None)
 
@@ -93,7 +94,8 @@ class HeldOutPredictions:
     @property
     def best(self) -> NDArray[np.intp]:
         """The code of the predicted class of each row, as ``predict`` would choose it."""
-        return self.predicted.argmax(axis=1)
+        codes: NDArray[np.intp] = self.predicted.argmax(axis=1)
+        return codes
 
 
 def classes_of(model: GBFSBase) -> tuple[Any, ...]:

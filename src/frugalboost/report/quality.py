@@ -92,7 +92,8 @@ def confusion(found: HeldOutPredictions) -> Floats:
     """Rows of each class, by the class that was predicted."""
     k = len(found.classes)
     cell = found.truth.astype(np.intp) * k + found.best
-    return np.bincount(cell, weights=found.masses, minlength=k * k).reshape(k, k)
+    matrix: Floats = np.bincount(cell, weights=found.masses, minlength=k * k).reshape(k, k).astype(np.float64)
+    return matrix
 
 
 def per_class(found: HeldOutPredictions, matrix: Floats, names: list[str]) -> list[dict[str, Any]]:
