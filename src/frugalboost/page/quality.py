@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,7 @@ from frugalboost.page.words import number_text, with_sign
 SIDE = 312  # of a square picture
 LEFT, RIGHT, TOP, BOTTOM = 44, 290, 8, 246
 MOST_ROWS = 40  # classes in a table
-READABLE = 12  # classes up to which cells have large numbers
+READABLE, FEW = 12, 4  # classes up to which cells have large numbers; up to which the matrix is beside a table
 STRONGEST = 0.55  # how much colour a cell has at most: text over it stays readable
 
 Part = dict[str, Any]
@@ -41,6 +42,7 @@ def part(name: str, own: dict[str, Any]) -> Part:
             "calibration": calibration_of_shares(own),
             "roc": roc(own),
             "many": len(own["classes"]) > READABLE,
+            "few": len(own["classes"]) <= FEW,
         }
     return made | {
         "numbers": numbers(own),
@@ -95,7 +97,7 @@ def matrix(own: dict[str, Any]) -> list[dict[str, Any]] | None:
             {
                 "text": f"{value:.0f}" if value >= 0.5 else "",
                 "kind": "right" if i == j else "wrong",
-                "strength": f"{STRONGEST * value / total:.2f}" if total > 0 and value > 0 else "0",
+                "strength": f"{STRONGEST * math.sqrt(value / total):.2f}" if total > 0 and value > 0 else "0",
                 "tip": f"{names[i]}, predicted {names[j]}: {number_text(value)} ({percent(value / (total or 1))})",
             }
             for j, value in enumerate(row)
