@@ -84,6 +84,11 @@ def notes(own: dict[str, Any]) -> list[str]:
     return found
 
 
+def rough_percent(share: float) -> str:
+    """A share of rows as text."""
+    return f"{100 * share:.0f} %" if share == 0 or share >= 0.01 else "< 1 %"
+
+
 class Look:
     """How the numbers of one report are drawn."""
 
@@ -110,7 +115,8 @@ class Look:
             first, last = (cropped(own["x"][y.index(end)], 24) for end in (min(y), max(y)))
             how = f"lowest for {first} ({low}), highest for {last} ({high})"
         elif way in ("rises", "falls"):
-            how = f"{way}, {low} to {high}" if way == "rises" else f"{way}, {high} to {low}"
+            ends = (y[0], y[-1]) if (y[-1] > y[0]) == (way == "rises") else (min(y), max(y))  # few rows may turn it
+            how = f"{way}, {self.number(ends[0])} to {self.number(ends[1])}"
         else:
             how = f"{way}, between {low} and {high}"
         return f"{own['of'][0]}: {how}" if self.several else how
@@ -168,14 +174,14 @@ class Look:
 
     def _levels(self, own: dict[str, Any], ends: tuple[float, float], kind: str) -> str:
         names, n = list(own["x"]), len(own["x"])
-        ys, shares = [list(y) for y in own["y"]], [f"{100 * share:.0f} %" for share in own["rows"]]
+        ys, shares = [list(y) for y in own["y"]], [rough_percent(share) for share in own["rows"]]
         if own["missing"]:
             names.append("missing")
-            shares.append(f"{100 * own['missing']['share']:.0f} %")
+            shares.append(rough_percent(own["missing"]["share"]))
             for y, value in zip(ys, own["missing"]["y"], strict=True):
                 y.append(value)
         across, base = Scale(*ends, LEVELS_LEFT, RIGHT - 34), TOP + LEVEL * len(names)
-        marks = [(t, self.number(t)) for t in ticks(*ends, 3)]
+        marks = [(t, self.number(t)) for t in ticks(*ends)]
         parts = [axes(across, Scale(0, 1, base, TOP), marks, [])]
         if not self.several:
             parts.append(line(across(own["mean"][0]), TOP, across(own["mean"][0]), base, "mean"))
