@@ -51,7 +51,8 @@ def ticks(low: float, high: float, most: int = 4) -> list[float]:
 
 def picture(width: float, height: float, label: str, parts: Iterable[str], kind: str = "") -> str:
     """A picture that is as wide as its place allows; ``label`` says what it shows."""
-    head = f'<svg class="{" ".join(("small marks", kind)).strip()}" viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{escape(label)}">'
+    classes = f"small marks {kind}".strip()
+    head = f'<svg class="{classes}" viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{escape(label)}">'
     return head + "".join(parts) + "</svg>"
 
 
