@@ -187,9 +187,9 @@ def test_a_mu_that_was_asked_for_is_the_same_in_every_split(given, shared, monke
 
     X, y = load_breast_cancer(return_X_y=True)
     search = frugalboost.GBFSClassifierCV(frugalboost.GBFSClassifier(max_iter=5), n_mus=3, random_state=0).fit(X, y)
-    asked, purchases_on = [], steps.purchases_on
+    asked, fitted_on = [], steps.fitted_on
     fits = []
-    monkeypatch.setattr(steps, "purchases_on", lambda *args: asked.append(args[2]) or purchases_on(*args))
+    monkeypatch.setattr(steps, "fitted_on", lambda *args: asked.append(args[2]) or fitted_on(*args))
     fit = frugalboost.GBFSClassifier._fit_rows
     monkeypatch.setattr(
         frugalboost.GBFSClassifier, "_fit_rows", lambda self, rows: fits.append(self.mu) or fit(self, rows)

@@ -222,7 +222,7 @@ def test_what_splits_bought_is_known(monkeypatch):
     """Errors so far need no purchase again, and the chosen model of the path is not fitted again."""
     from frugalboost.report import steps
 
-    monkeypatch.setattr(steps, "purchases_on", lambda *_: pytest.fail("It was bought in cross-validation."))
+    monkeypatch.setattr(steps, "fitted_on", lambda *_: pytest.fail("It was bought in cross-validation."))
     for how in ({}, {"k": 2}, {"mu": 0.02}, {"sell": False}, {"sample": 100}):
         assert frugalboost.select(made(), "y", **QUICK, **how).features
 
@@ -242,8 +242,8 @@ def test_known_purchases_are_those_that_would_be_made_again(monkeypatch):
         frugalboost.select(made(seed=3), "y", **SHORT, **how)
         search, model, rows, mu_given, bought = asked.pop()
         for (train, _), own in zip(steps.splits_of(search, rows), bought, strict=True):
-            again = steps.purchases_on(model, rows.take(train), search.mus is None and not mu_given, 1)
-            np.testing.assert_array_equal(own, again)
+            again = steps.fitted_on(model, rows.take(train), search.mus is None and not mu_given, 1)
+            np.testing.assert_array_equal(own, again.selected_features_)
 
 
 @pytest.mark.parametrize(("splits", "expected"), [(None, 3), (4, 4)])

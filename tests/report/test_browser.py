@@ -148,7 +148,7 @@ def test_it_loads_without_a_network_and_draws(page, classes):
     shown = page(classes, viewport={"width": 1100, "height": 900})
     assert charts(shown) == 7  # error by features and by price, gains, gains by price, tree, correlations, target
     assert shown.title() == "Breast cancer"
-    assert shown.locator("h2").count() == 7
+    assert shown.locator("h2").count() == 9
     keep(shown, "report")
 
 

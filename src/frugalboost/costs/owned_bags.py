@@ -29,13 +29,16 @@ def named_bags(costs: Any, table: FeatureTable, names: Sequence[str]) -> tuple[B
     return bags, [*labels, *(names[bag[0]] for bag in alone)]
 
 
+def paying_bags(costs: Resolved, features: Iterable[int]) -> list[int]:
+    """The bag that pays for each feature, if they are bought in this order; a feature of several bags has one."""
+    payer = costs.payer()
+    return [payer.buy(feature) for feature in features]
+
+
 def paid_for_bags(costs: Resolved, features: Iterable[int], prices: Iterable[float]) -> dict[int, float]:
     """Bags owned after features were bought in this order at these prices, and what was paid for each bag."""
-    payer = costs.payer()
     paid: dict[int, float] = {}
-    for feature, price in zip(
-        features, prices, strict=False
-    ):  # later purchases may belong to trees after the best iteration
-        bag = payer.buy(feature)
+    # Later purchases may belong to trees after the best iteration.
+    for bag, price in zip(paying_bags(costs, features), prices, strict=False):
         paid[bag] = paid.get(bag, 0.0) + price
     return paid

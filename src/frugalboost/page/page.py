@@ -9,6 +9,7 @@ from typing import Any
 
 from frugalboost.page.charts import Spec, charts_of, classes_of
 from frugalboost.page.contents import Contents
+from frugalboost.page.details import NOT_EMBEDDED, details_of
 from frugalboost.page.stops import start_of, stops_of
 from frugalboost.page.words import number_text, slope_text
 
@@ -38,8 +39,8 @@ def page_of(contents: Contents) -> str:
         frame = '<figure><div class="chart" id="chart-{}"></div><figcaption>{}</figcaption></figure>'
         return Markup(frame).format(name, caption)
 
-    template = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(static("page.html"))
-    page: str = template.render(
+    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    page: str = environment.from_string(static("page.html")).render(
         c=contents,
         charts=charts,
         stops=stops,
@@ -54,7 +55,8 @@ def page_of(contents: Contents) -> str:
         correction=correction(contents),
         about=about(contents),
         most=MOST_ROWS,
-        style=Markup(static("style.css")),
+        details={name: Markup(text) for name, text in details_of(contents, environment, static, MOST_ROWS).items()},
+        style=Markup(static("style.css") + static("details.css")),
         script=Markup(static("page.js")),
         bundle=Markup(bundle()),
         embedded=Markup(embedded(contents, charts)),
@@ -81,7 +83,8 @@ def bundle() -> str:
 
 def embedded(contents: Contents, charts: dict[str, Spec]) -> str:
     """Contents and charts as JSON in which nothing can end the script or begin a tag."""
-    shown = {**contents, "charts": charts, "stops": stops_of(contents)}
+    rest = {name: value for name, value in contents.items() if name not in NOT_EMBEDDED}
+    shown = {**rest, "charts": charts, "stops": stops_of(contents)}
     text = json.dumps(shown, ensure_ascii=True, allow_nan=False, default=float)
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from frugalboost.costs.cost import FeatureTable
-from frugalboost.costs.owned_bags import named_bags, paid_for_bags
+from frugalboost.costs.owned_bags import named_bags, paid_for_bags, paying_bags
 from frugalboost.page.words import number_text
 from frugalboost.plotting.display import (
     GREY,
@@ -30,14 +30,15 @@ class BagDisplay(Display):
     """A map of bags: a row for each bag, a cell for each of its features.
 
     Cells of bought features are coloured by their total gain and come first, the others are pale; what was paid for the
-    bag stands beside it. Make it with :meth:`from_estimator`.
+    bag stands beside it. A feature of several bags is coloured in the one that paid for it. Make it
+    with :meth:`from_estimator`.
 
     Parameters
     ----------
     bags : sequence of str
         Names of the rows, from the top.
     gains : sequence of array-like
-        For each bag the total gains of its features, NaN where a feature was not bought.
+        For each bag the total gains of its features, NaN where a feature was not bought, or paid for by another bag.
     price : array-like of shape (n_rows,)
         What was paid for each bag, NaN where it is not owned.
     unit : str or None, default=None
@@ -113,13 +114,16 @@ class BagDisplay(Display):
         model = fitted_model(cls, estimator)
         table = FeatureTable(model.n_features_in_, model._names())
         bags, names = named_bags(model.costs, table, feature_names(model))
-        paid = paid_for_bags(model._costs(), model.selected_features_.tolist(), model._model.purchases.price.tolist())
+        features = model.selected_features_.tolist()
+        paid = paid_for_bags(model._costs(), features, model._model.purchases.price.tolist())
+        payer = np.full(model.n_features_in_, -1)
+        payer[features] = paying_bags(model._costs(), features)
         rows = [*paid, *(i for i in range(len(names)) if i not in paid)][:max_bags]
         members = bags.bags(table)
         gains = np.where(model.support_, total_gains(model), np.nan)
         display = cls(
             bags=[names[i] for i in rows],
-            gains=[gains[list(members[i])] for i in rows],
+            gains=[np.where(payer[list(members[i])] == i, gains[list(members[i])], np.nan) for i in rows],
             price=[paid.get(i, np.nan) for i in rows],
             unit=model.cost_unit_,
             n_bags=len(names),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections import Counter
 from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any
@@ -12,13 +13,15 @@ from sklearn.base import is_classifier
 
 from frugalboost import losses
 from frugalboost.costs.cost import FeatureTable
-from frugalboost.costs.owned_bags import find_bags, named_bags, paid_for_bags
+from frugalboost.costs.owned_bags import find_bags, named_bags, paid_for_bags, paying_bags
 from frugalboost.estimators.base import GBFSBase
 from frugalboost.estimators.made_of import made_of
 from frugalboost.page.contents import FORMAT, Contents
 from frugalboost.page.stops import MOST_LISTED
+from frugalboost.report.effects import effects_of
 from frugalboost.report.facts import Notice, facts_of
 from frugalboost.report.findings import Findings, Point
+from frugalboost.report.quality import quality_of
 from frugalboost.report.relations import relations_of
 from frugalboost.report.tree import first_that_splits, first_tree
 from frugalboost.tables.names import feature_names
@@ -95,6 +98,8 @@ def contents_of(
         "made_of": parts_of(model),
         "tree": first_tree(model, names),
         **place_of_tree(model),
+        "effects": [own | {"name": index[own["column"]]} for own in effects_of(model, sample)],
+        "quality": quality_of_both(findings),
         "relations": related(sample, [f["column"] for f in strongest], names),
         "settings": {**(settings or {}), "parameters": parameters_of(model), "versions": versions()},
         "names": index.names,
@@ -200,6 +205,7 @@ def chosen_features(findings: Findings, sample: Sample, index: Index) -> list[di
     shares, bought = gain_shares(model), model._model.purchases
     errors = {s.n_features: s for s in findings.steps}
     slopes = {line["feature"]: line["slope"] for line in model.lines_}
+    often = Counter(c for split in findings.bought for c in split.tolist())
     found = []
     for k, column in enumerate(model.selected_features_.tolist(), start=1):
         step = errors.get(k)
@@ -211,6 +217,7 @@ def chosen_features(findings: Findings, sample: Sample, index: Index) -> list[di
                 "gain": float(shares[column]),
                 "price": float(bought.price[k - 1]),
                 "tree": int(bought.iteration[k - 1]),
+                "splits": [often[column], len(findings.bought)],  # that bought it, of how many
                 "slope": slopes.get(column),  # None: it has no lines; a list: of each class
                 "error": None if step is None else findings.measure.error(step.score),
                 "test_error": None if step is None else error_or_none(findings, step.test_score),
@@ -224,6 +231,15 @@ def parts_of(model: GBFSBase) -> dict[str, Any]:
     trees, lines = model._counts()
     features = len(model.lines_)
     return {"trees": trees, "lines": lines, "features": features, "words": made_of(trees, lines, features)}
+
+
+def quality_of_both(findings: Findings) -> dict[str, Any]:
+    """How good predictions are on held-out rows of the splits, and on test rows."""
+    counts = task_of(findings.choice.model) == "counts"
+    return {
+        "held_out": quality_of(findings.held_out, counts),
+        "test": quality_of(findings.tested, counts) if findings.held_out is not None else None,
+    }
 
 
 def place_of_tree(model: GBFSBase) -> dict[str, Any]:
@@ -240,20 +256,27 @@ def prices_differ(model: GBFSBase, findings: Findings) -> bool:
 
 
 def bags_of(model: GBFSBase, names: Sequence[str]) -> list[dict[str, Any]]:
-    """The bags that are owned, in order of purchase; empty where there are no bags."""
+    """The bags that are owned, in order of purchase; empty where there are no bags.
+
+    A feature of several bags counts for the one that paid for it, so that shares add up to the whole.
+    """
     if find_bags(model.costs) is None:
         return []
     table = FeatureTable(model.n_features_in_, model._names())
     bags, labels = named_bags(model.costs, table, names)
-    paid = paid_for_bags(model._costs(), model.selected_features_.tolist(), model._model.purchases.price.tolist())
+    features = model.selected_features_.tolist()
+    paid = paid_for_bags(model._costs(), features, model._model.purchases.price.tolist())
     members, shares = bags.bags(table), gain_shares(model)
+    own: dict[int, list[int]] = {}
+    for feature, bag in zip(features, paying_bags(model._costs(), features), strict=True):
+        own.setdefault(bag, []).append(feature)
     return [
         {
             "name": labels[i],
             "price": price,
             "n_features": len(members[i]),
-            "n_bought": int(model.support_[list(members[i])].sum()),
-            "gain": float(shares[list(members[i])].sum()),
+            "n_bought": len(own[i]),
+            "gain": float(shares[own[i]].sum()),
         }
         for i, price in paid.items()
     ]

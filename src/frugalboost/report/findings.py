@@ -16,6 +16,7 @@ from frugalboost.estimators.base import GBFSBase
 from frugalboost.estimators.cross_validation import GBFSCVBase
 from frugalboost.estimators.fitted import NothingBoughtWarning
 from frugalboost.estimators.path import gbfs_path
+from frugalboost.report.held_out import HeldOutPredictions, classes_of
 from frugalboost.report.measure import Measure
 from frugalboost.report.steps import HeldOutScorer, Step, constant_score, splits_of, steps_of
 from frugalboost.selection.optimism import Estimate
@@ -63,6 +64,9 @@ class Findings:
     n_splits: int
     split: str  # how rows were split, in a sentence
     seen: bool = False  # some held-out rows have equal rows in the training part
+    bought: Sequence[NDArray[np.integer[Any]]] = ()  # features in each split, with the settings of the choice
+    held_out: HeldOutPredictions | None = None  # of models of the splits; None where nothing was bought
+    tested: HeldOutPredictions | None = None  # of the chosen model, on the test rows
 
 
 def examine(
@@ -102,13 +106,16 @@ def examine(
         parameter=_parameter(search),
         points=points,
         choice=choice,
-        steps=steps,
+        steps=steps.scores,
         measure=Measure(search.scoring_),
         test_score=scorer(choice.model),
         constant_score=constant_score(search, rows),
         n_splits=search.n_splits_,
         split=(split or how_split(search, rows)) + on_first_splits(choice, search.n_splits_),
         seen=held_out_rows_seen(search, rows),
+        bought=steps.bought,
+        held_out=steps.held_out,
+        tested=None if test is None else HeldOutPredictions.of(choice.model, test, classes_of(choice.model)),
     )
 
 

@@ -18,13 +18,13 @@ from frugalboost._support.progress import Stage, Tally, Work, progress_counter
 from frugalboost._support.threads import threads_for
 from frugalboost.estimators.base import GBFSBase
 from frugalboost.estimators.cross_validation import GBFSCVBase
-from frugalboost.estimators.template import path_fitter
+from frugalboost.report.held_out import HeldOutPredictions, classes_of
+from frugalboost.report.refits import constant_on, fitted_on, predictions_of, settings_for_columns
 from frugalboost.selection.scoring import Scorer
 from frugalboost.selection.splits import Split
 from frugalboost.tables.sample import Sample
 
 ALL_UNTIL, MOST_STEPS = 20, 40  # sizes at which errors are measured
-NEVER = 1e300  # a mu at which nothing is bought
 
 Columns = NDArray[np.intp]
 
@@ -53,6 +53,15 @@ class Step:
     test_score: float | None
 
 
+@dataclass(frozen=True)
+class Steps:
+    """The scores with the first features, and what the fits for them tell besides."""
+
+    scores: list[Step]
+    bought: Sequence[Columns] = ()  # features in each split that was used, in order of purchase
+    held_out: HeldOutPredictions | None = None  # of a model with the chosen settings in each split
+
+
 def steps_of(
     search: GBFSCVBase,
     model: GBFSBase,
@@ -60,8 +69,8 @@ def steps_of(
     scorer: HeldOutScorer,
     mu_given: bool = False,
     bought: Sequence[NDArray[np.int64]] | None = None,
-) -> list[Step]:
-    """Scores of models with only the first features that were bought.
+) -> Steps:
+    """Scores of models with only the first features that were bought, and predictions with the chosen settings.
 
     Each split buys its own features on its training rows, with the settings of the chosen model, and models with the
     first ones are scored on its held-out rows: features chosen with the help of those rows would look better than they
@@ -84,28 +93,38 @@ def steps_of(
 
     Returns
     -------
-    list of Step
-        For one feature, two, and so on; with many features, only some sizes.
+    Steps
+        Scores for one feature, two, and so on; with many features, only some sizes. What each split bought, and
+        predictions for its held-out rows.
     """
     sizes = step_sizes(len(model.selected_features_))
     if not sizes:
-        return []
+        return Steps([])
     splits = splits_of(search, rows)[: None if bought is None else len(bought)]
     n_fits = (len(splits) + (scorer.test is not None)) * len(sizes)
     count = progress_counter(n_fits, Stage(Work.FIRST_FEATURES)) if search.verbose else None
     threads = threads_for(search.n_jobs)
     shares = search.mus is None and not mu_given
-    scores = []
+    classes = classes_of(model)
+    scores, orders, predictions = [], [], []
     for number, (train, held_out) in enumerate(splits):
-        part = rows.take(train)
-        own = HeldOutScorer(model, search.scoring, rows.take(held_out))
-        order = purchases_on(model, part, shares, search.n_jobs) if bought is None else bought[number].astype(np.intp)
+        part, others = rows.take(train), rows.take(held_out)
+        own = HeldOutScorer(model, search.scoring, others)
+        if bought is None:
+            again = fitted_on(model, part, shares, search.n_jobs)
+            order, found = again.selected_features_.astype(np.intp), HeldOutPredictions.of(again, others, classes)
+        else:
+            order = bought[number].astype(np.intp)
+            found = predictions_of(model, part, others, order, shares, search.n_jobs, classes)
         scores.append(scores_of(model, part, order, own, sizes, threads, count))
+        orders.append(order)
+        predictions.append(found.from_split(number, held_out))
     on_test: Sequence[float | None] = [None] * len(sizes)
     if scorer.test is not None:
         on_test = scores_of(model, rows, model.selected_features_.astype(np.intp), scorer, sizes, threads, count)
     means = np.mean(np.array(scores, dtype=float), axis=0).tolist()
-    return [Step(*step) for step in zip(sizes, means, on_test, strict=True)]
+    steps = [Step(*step) for step in zip(sizes, means, on_test, strict=True)]
+    return Steps(steps, orders, HeldOutPredictions.joined(predictions))
 
 
 def splits_of(search: GBFSCVBase, rows: Sample) -> list[Split]:
@@ -136,16 +155,6 @@ def step_sizes(n: int) -> list[int]:
     return sorted({*range(1, ALL_UNTIL + 1), *wide.tolist()})
 
 
-def purchases_on(model: GBFSBase, rows: Sample, shares: bool, n_jobs: int | None) -> Columns:
-    """The features that the same settings buy on other rows; ``shares``: mu is the same share of mu_max there."""
-    again = clone(model).set_params(n_jobs=n_jobs, verbose=0)
-    if shares and model.n_features_to_select is None and model.mu_max_ > 0:
-        checked, _ = again._checked(rows.X, rows.y, rows.weights)
-        again.set_params(mu=model.mu * path_fitter(again, checked, n_jobs=n_jobs).mu_max / model.mu_max_)
-    columns: Columns = again._fit_rows(rows).selected_features_.astype(np.intp)
-    return columns
-
-
 def scores_of(
     model: GBFSBase,
     rows: Sample,
@@ -169,18 +178,6 @@ def scores_of(
 def score_with(model: GBFSBase, rows: Sample, columns: Columns, scorer: HeldOutScorer, threads: int) -> float | None:
     """The score of a model with the settings of another, on some columns that are all free."""
     if not len(columns):  # nothing was worth its price: a constant
-        constant = clone(model).set_params(n_features_to_select=None, mu=NEVER, costs=None, max_iter=1, n_jobs=threads)
-        return scorer(constant.fit(rows.X, rows.y, rows.weights))
+        return scorer(constant_on(model, rows, threads))
     own = settings_for_columns(model, columns).set_params(n_jobs=threads)
     return scorer(own._fit_rows(rows.columns(columns)), columns)
-
-
-def settings_for_columns(model: GBFSBase, columns: Columns) -> GBFSBase:
-    """The model's settings for a table of some of its columns, all of them free."""
-    categorical = [i for i, c in enumerate(columns.tolist()) if c in model.categories_]
-    settings: dict[str, Any] = {"mu": 0.0, "costs": None, "budget": None, "n_features_to_select": None, "verbose": 0}
-    settings["categorical_features"] = categorical or "from_dtype"
-    if model.n_features_to_select is not None and model.get_params().get("multi_strategy") == "auto":
-        settings["multi_strategy"] = "multi_output_tree"  # as the model has been fitted
-    changed: GBFSBase = clone(model).set_params(**settings)
-    return changed
