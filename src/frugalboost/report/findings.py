@@ -16,6 +16,7 @@ from frugalboost.estimators.base import GBFSBase
 from frugalboost.estimators.cross_validation import GBFSCVBase
 from frugalboost.estimators.fitted import NothingBoughtWarning
 from frugalboost.estimators.path import gbfs_path
+from frugalboost.report.all_features import AllFeatures, all_features
 from frugalboost.report.measure import Measure
 from frugalboost.report.steps import HeldOutScorer, Step, constant_score, splits_of, steps_of
 from frugalboost.tables.equal_rows import equal_rows
@@ -60,6 +61,7 @@ class Findings:
     constant_score: float | None  # of a model without features; None where the scorer can't judge it
     n_splits: int
     split: str  # how rows were split, in a sentence
+    all_features: AllFeatures | None = None  # free of charge
     seen: bool = False  # some held-out rows have equal rows in the training part
 
 
@@ -94,6 +96,7 @@ def examine(
         warnings.simplefilter("ignore", NothingBoughtWarning)
         reached(Part.PATH)
         points = list(_points(search, rows, scorer))
+        free = all_features(search, rows)
         reached(Part.STEPS)
         steps = steps_of(search, choice.model, rows, scorer, choice.mu_given, choice.bought)
     return Findings(
@@ -106,6 +109,7 @@ def examine(
         constant_score=constant_score(search, rows),
         n_splits=search.n_splits_,
         split=(split or how_split(search, rows)) + on_first_splits(choice, search.n_splits_),
+        all_features=free,
         seen=held_out_rows_seen(search, rows),
     )
 

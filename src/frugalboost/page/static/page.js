@@ -20,29 +20,22 @@ async function drawAll(isDark) {
     if (views[name]) views[name].finalize();
     const result = await vegaEmbed(place, spec, options);
     views[name] = result.view;
+    tipNames(place);
     if (name === "tradeoff" || name === "price") {
-      result.view.signal("at", Number(slider.value));
+      result.view.signal("at", Number(slider.value)).signal("dark", isDark);
       await result.view.runAsync();
       result.view.addEventListener("click", (_, item) => {
         if (item && item.datum && Number.isInteger(item.datum.i)) { slider.value = item.datum.i; show(); }
       });
     }
   }
+  hintAll();
   document.documentElement.dataset.ready = "yes";
 }
 
 const slider = document.getElementById("at");
 const said = document.getElementById("said");
 const body = document.querySelector("#listed tbody");
-
-function number(value, digits) {
-  return value === null ? "-" : Number(Number(value).toPrecision(digits)).toLocaleString("en", { maximumSignificantDigits: digits });
-}
-
-function error(value) {
-  if (value === null) return "-";
-  return contents.measure.unit ? value.toFixed(1) + contents.measure.unit : number(value, 4);
-}
 
 function cell(tag, text, kind) {
   const made = document.createElement(tag);
@@ -51,9 +44,57 @@ function cell(tag, text, kind) {
   return made;
 }
 
+// A name of which the middle may be cut; a pointer over it shows the whole, and so does a click.
+function named(name) {
+  const letters = Array.from(name), at = letters.length - 9;
+  if (letters.length <= 24) return name;
+  const made = cell("span", "", "name");
+  made.title = name;
+  made.append(cell("span", letters.slice(0, at).join("")), letters.slice(at).join(""));
+  return made;
+}
+
+// Names at axes that were cut: the whole as a tip.
+function tipNames(place) {
+  for (const label of place.querySelectorAll(".role-axis-label text")) {
+    if (!Object.hasOwn(contents.cut, label.textContent)) continue;
+    const tip = document.createElementNS("http://www.w3.org/2000/svg", "title");
+    tip.textContent = contents.cut[label.textContent];
+    label.append(tip);
+    label.style.pointerEvents = "all";
+  }
+}
+
+// What is wider than its place says so, and fades where it goes on.
+function hint(box) {
+  const wide = box.scrollWidth > box.clientWidth + 2, high = box.scrollHeight > box.clientHeight + 2;
+  box.classList.toggle("right", box.scrollLeft + box.clientWidth < box.scrollWidth - 2);
+  box.classList.toggle("below", box.scrollTop + box.clientHeight < box.scrollHeight - 2);
+  box.previousElementSibling.hidden = !wide;
+  if (wide || high) box.tabIndex = 0; else box.removeAttribute("tabindex");
+}
+
+function hintAll() {
+  for (const box of document.querySelectorAll(".scroll")) hint(box);
+}
+
+for (const box of document.querySelectorAll(".scroll")) {
+  const said = cell("p", "Scroll sideways for more \u2192", "hint");
+  said.hidden = true;
+  box.before(said);
+  box.addEventListener("scroll", () => hint(box), { passive: true });
+}
+document.addEventListener("click", (event) => {
+  const name = event.target.closest && event.target.closest(".name");
+  if (name) { name.classList.toggle("open"); hintAll(); }
+});
+for (const more of document.querySelectorAll("details")) more.addEventListener("toggle", hintAll);
+window.addEventListener("resize", hintAll);
+
 function row(name, gain, most, isNew) {
   const line = document.createElement("tr");
-  const head = cell("th", name);
+  const head = cell("th", "");
+  head.append(named(name));
   head.scope = "row";
   const share = cell("td", "", "n");
   const bar = document.createElement("span");
@@ -66,11 +107,7 @@ function row(name, gain, most, isNew) {
 
 function show() {
   const i = Number(slider.value), point = contents.stops[i], before = i > 0 ? contents.stops[i - 1] : null;
-  const price = contents.prices.differ ? ", cost " + number(point.price, 4) + (contents.prices.unit ? " " + contents.prices.unit : "") : "";
-  const name = contents.parameter === "mu" && point.on_path ? "mu = " + number(point.value, 3) + ": " : "";
-  const test = point.test_error === null ? "" : ", on the test rows " + error(point.test_error);
-  const here = point.chosen ? " (the chosen one)" : "";
-  const text = name + point.n_features + (point.n_features === 1 ? " feature" : " features") + price + ", " + contents.measure.title + " " + error(point.error) + " ± " + error(point.spread) + test + here;
+  const text = point.said;
   said.textContent = text;
   slider.setAttribute("aria-valuetext", text);
   const known = new Set(before ? before.features : point.features);
@@ -81,6 +118,7 @@ function show() {
   const more = point.n_features - point.features.length;
   document.getElementById("lost").textContent =
     (more > 0 ? more + " more with smaller gains. " : "") + (lost.length ? "No longer there: " + lost.join(", ") + "." : "") + (point.n_features === 0 ? "No feature is worth its price at this mu." : "");
+  hintAll();
   for (const name of ["tradeoff", "price"]) if (views[name]) views[name].signal("at", i).runAsync();
 }
 
