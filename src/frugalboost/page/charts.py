@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 from frugalboost.page.contents import Contents
+from frugalboost.page.frontier import Across
 from frugalboost.page.names import cropped, shortened
 from frugalboost.page.tradeoff import by_features, by_price
-from frugalboost.page.vega import BLUE, GREEN, NUMBER, ORANGE, data, library
+from frugalboost.page.vega import BLUE, GREEN, NUMBER, ORANGE, axis_format, data, library
 
 Spec = dict[str, Any]
 MOST_BARS = 25
@@ -33,10 +35,10 @@ def charts_of(contents: Contents) -> dict[str, Spec]:
         return {name: chart.to_dict(validate=False) for name, chart in made.items() if chart is not None}
 
 
-def few_ticks() -> Any:
-    """An axis whose numbers have room."""
+def few_ticks(largest: float = 100.0) -> Any:
+    """An axis whose numbers have room; ``largest``: of them."""
     alt = library()
-    return alt.Axis(tickCount=alt.ExprRef("ceil(width / 70)"), format=NUMBER)
+    return alt.Axis(tickCount=alt.ExprRef("ceil(width / 70)"), format=axis_format(largest))
 
 
 def by_gain(contents: Contents) -> list[dict[str, Any]]:
@@ -87,7 +89,8 @@ def slope_rows(contents: Contents) -> list[dict[str, Any]]:
             several = isinstance(slope, list)
             own = zip(classes, slope, strict=True) if several else [("", slope)]
             name = contents["names"][f["name"]]
-            found.append([{"feature": name, "short": short[name], "class": c, "slope": s or 0.0} for c, s in own])
+            own_rows = [{"class": c, "short class": short.get(c, c), "slope": s or 0.0} for c, s in own]
+            found.append([{"feature": name, "short": short[name]} | row for row in own_rows])
     found.sort(key=lambda rows: -max(abs(row["slope"]) for row in rows))
     return [row for rows in found[:MOST_BARS] for row in rows]
 
@@ -105,11 +108,15 @@ def slopes(contents: Contents) -> Any:
         height = max(3 * ROW, height)  # room for the legend
         most = max(abs(row["slope"]) for row in rows)
         colour = alt.Color("slope:Q", scale=alt.Scale(scheme="blueorange", domain=[-most, most]))
-        across = alt.X("class:N", title=None, sort=None, axis=alt.Axis(labelLimit=90, labelAngle=-50))
+        across = alt.X("short class:N", title=None, sort=None, axis=alt.Axis(labelLimit=170, labelAngle=-50))
         made = base.mark_rect().encode(x=across, color=colour, tooltip=[*tips, alt.Tooltip("class:N")])
     else:
         falls = alt.condition("datum.slope < 0", alt.value(ORANGE), alt.value(BLUE))
-        made = base.mark_bar().encode(x=alt.X("slope:Q", title="slope", axis=few_ticks()), color=falls, tooltip=tips)
+        made = base.mark_bar().encode(
+            x=alt.X("slope:Q", title="slope", axis=few_ticks(max(abs(row["slope"]) for row in rows))),
+            color=falls,
+            tooltip=tips,
+        )
     return made.properties(width="container", height=height, description="The slope of each feature's lines")
 
 
@@ -120,20 +127,45 @@ def gains_against_prices(contents: Contents) -> Any:
     if len({row["price"] for row in rows}) < 2:
         return None
     unit = contents["prices"]["unit"]
+    across = Across([row["price"] for row in rows], whole=False)
+    rows = named_where_free(rows, across)
+    bend: dict[str, Any] = {"type": "symlog", "constant": across.unit} if across.bent else {"type": "linear"}
     base = alt.Chart(data(rows)).encode(
         x=alt.X(
-            "price:Q", title=f"price paid, {unit}" if unit else "price paid", scale=alt.Scale(type="symlog", padding=40)
+            "price:Q",
+            title=f"price paid, {unit}" if unit else "price paid",
+            scale=alt.Scale(domain=[0, across.most], range=[10, alt.ExprRef(f"width - {NAMED_WIDTH}")], **bend),
+            axis=alt.Axis(
+                values=across.ticks(), format=axis_format(across.most), labelOverlap="greedy", labelSeparation=5
+            ),
         ),
-        y=alt.Y("gain:Q", title="share of all gains, %", scale=alt.Scale(type="symlog")),
+        y=alt.Y(
+            "gain:Q",
+            title="share of all gains, %",
+            scale=alt.Scale(type="symlog", domain=[0, 1.1 * rows[0]["gain"]]),
+            axis=alt.Axis(values=[0, 1, 2, 5, 10, 20, 50, 100], labelOverlap="greedy"),
+        ),
         tooltip=[alt.Tooltip("feature:N"), alt.Tooltip("gain:Q", format=".3~r"), alt.Tooltip("price:Q", format=NUMBER)],
     )
     points = base.mark_circle(color=BLUE, size=70)
-    words = base.mark_text(align="left", dx=7, fontSize=11, limit=140).encode(text="short:N")
-    named = words.transform_window(rank="rank()", sort=[alt.SortField("gain", order="descending")])
-    named = named.transform_filter("datum.rank <= 12")
-    return alt.layer(points, named).properties(
-        width="container", height=280, description="Share of gains against the price paid, for each chosen feature"
+    words = base.mark_text(align="left", dx=7, fontSize=11).encode(text="named:N")
+    return alt.layer(points, words.transform_filter("datum.named !== ''")).properties(
+        width="container", height=PRICES, description="Share of gains against the price paid, for each chosen feature"
     )
+
+
+PRICES, NARROW, NAMED_WIDTH = 280, 150, 160  # height, least width of the points, and room for names, in pixels
+
+
+def named_where_free(rows: list[dict[str, Any]], across: Across) -> list[dict[str, Any]]:
+    """The rows with "named", which is empty where a name would touch one of a larger gain on a phone."""
+    top, taken, found = math.log1p(1.1 * rows[0]["gain"]) or 1.0, list[tuple[float, float]](), []
+    for row in rows:
+        x, y = NARROW * across.share(row["price"]), PRICES * math.log1p(row["gain"]) / top
+        free = all(abs(y - v) >= 15 or abs(x - u) > NAMED_WIDTH for u, v in taken)
+        taken += [(x, y)] if free else []
+        found.append(row | {"named": row["short"] if free else ""})
+    return found
 
 
 def bags(contents: Contents) -> Any:
@@ -237,7 +269,9 @@ def correlation(contents: Contents) -> Any:
         y=alt.Y("short a:N", sort=None, axis=labels),
         tooltip=[alt.Tooltip("a:N", title=" "), alt.Tooltip("b:N", title="  "), alt.Tooltip("r:Q", format=".2f")],
     )
-    colour = alt.Color("r:Q", title="rank correlation", scale=alt.Scale(scheme="blueorange", domain=[-1, 1]))
+    legend = alt.Legend(orient="top", direction="horizontal", gradientLength=120, values=[-1, 0, 1])
+    scale = alt.Scale(scheme="blueorange", domain=[-1, 1])
+    colour = alt.Color("r:Q", title="rank correlation", scale=scale, legend=legend)
     layers = [base.mark_rect().encode(color=colour)]
     if len(names) <= 12:
         dark = alt.condition("abs(datum.r) > 0.6", alt.value("white"), alt.value("#222222"))
@@ -257,7 +291,9 @@ def target(contents: Contents) -> Any:
     about = "How many rows have which target"
     if "value" in rows[0]:
         short = shortened(contents)
-        shown = [row | {"short": short[str(row["value"])]} for row in sorted(rows, key=lambda r: -r["rows"])[:MOST_BARS]]
+        shown = [
+            row | {"short": short[str(row["value"])]} for row in sorted(rows, key=lambda r: -r["rows"])[:MOST_BARS]
+        ]
         bars = (
             alt.Chart(data(shown))
             .mark_bar(color=BLUE)

@@ -10,6 +10,7 @@ from frugalboost.page.contents import Contents
 from frugalboost.page.stops import start_of, stops_of
 
 Row = dict[str, Any]
+FAR = 1e6  # an error that is so much smaller than another is as good as 0
 WIDE = 30  # from so many times the smallest on, an axis across is logarithmic, but shows 0
 
 
@@ -110,7 +111,7 @@ class Upwards:
     def __init__(self, errors: Sequence[float], height: int, above: int, below: int) -> None:
         low, high = min(errors), max(errors)
         self.height, self.lowest = height, low
-        self.bent = low > 0 and high > 3 * low
+        self.bent = low > 0 and 3 * low < high < FAR * low
         begin, end = self._of(low), self._of(high)
         one = (end - begin or abs(end) or 1.0) / (height - above - below)  # of a pixel
         self._begin, self._end = begin - below * one, end + above * one

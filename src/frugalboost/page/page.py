@@ -123,12 +123,13 @@ def made_of_text(contents: Contents) -> str:
 def about(contents: Contents) -> list[tuple[str, Any]]:
     """What is said about the data, in pairs."""
     facts = contents["facts"]
+    categories = f", {facts['n_categorical']:,} of them categories" if facts["n_categorical"] else ""
     rest = {k: v for k, v in contents["about"].items() if v not in (None, "", [])}
     return [
         *((k.replace("_", " "), ", ".join(map(str, v)) if isinstance(v, list) else v) for k, v in rest.items()),
         ("rows", f"{facts['n_rows']:,}"),
-        ("features", f"{facts['n_features']:,}, {facts['n_categorical']} of them categories"),
-        ("missing", f"{facts['missing']:.2%} of all cells"),
+        ("features", f"{facts['n_features']:,}{categories}"),
+        ("missing", f"{facts['missing']:.2%} of all cells" if facts["missing"] else "nothing"),
     ]
 
 

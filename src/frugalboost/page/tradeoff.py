@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from frugalboost.page.contents import Contents
 from frugalboost.page.frontier import Across, Row, Upwards, chosen_of, models_of, spread_out, stairs
 from frugalboost.page.stops import start_of, stops_of
-from frugalboost.page.vega import NUMBER, data, library
+from frugalboost.page.vega import LARGE, LARGEST, NUMBER, SMALL, axis_format, data, library
 from frugalboost.page.words import number_text
 
 HEIGHT, ABOVE, BELOW = 300, 10, 44  # of the chart, and room above and below the errors, in pixels
-LETTER, LINE = 6.4, 14  # pixels of a letter, which is rather wide, and of a line of text
+LETTER, LINE = 7.5, 14  # pixels of a letter, where fonts are wide, and of a line of text
 ENDS = 14  # from the right edge to the names
-LARGE, SMALL = 1e6, 1e-4  # from here on numbers at an axis have a letter, or an exponent
 # Colours of lines and words on white and on black paper, and how lines are dashed.
 LOOKS = {
     "best": ("#2b6ca8", "#79b3e8", [1, 0]),
@@ -64,7 +64,9 @@ def ends_of(contents: Contents, rows: list[Row]) -> list[Row]:
     if last["test"] is not None:
         found.append(("test", "on test rows", last["test"], "The model with the lowest error so far, on the test rows"))
     if free is not None and free["error"] is not None:
-        tip = f"Without prices: any feature may be used, and {free['mean_features']:.1f} are, on average over the splits"
+        tip = (
+            f"Without prices: any feature may be used, and {free['mean_features']:.1f} are, on average over the splits"
+        )
         found.append(("all", f"all {n:,} features" if n > 1 else "the feature", free["error"], tip))
     if constant is not None:
         found.append(("constant", "a constant", constant, "The same prediction for all rows"))
@@ -76,7 +78,10 @@ def words_of(contents: Contents, error: float) -> str:
     unit = contents["measure"]["unit"]
     if unit:
         return f"{error:.1f}{unit}"
-    return number_text(error) if SMALL <= abs(error) < LARGE or error == 0 else f"{error:.3g}"
+    if not LARGE <= abs(error) < LARGEST:
+        return number_text(error) if SMALL <= abs(error) < LARGE or error == 0 else f"{error:.2e}"
+    power = math.floor(math.log10(abs(error)) / 3)
+    return f"{error / 1000.0**power:.3g}{' kMGTP'[power]}"
 
 
 def shade(line: str) -> Any:
@@ -178,18 +183,23 @@ class Drawing:
         words = [f"chosen: {words_of(self.contents, chosen['error'])}"]
         words.append(f"{chosen['features']:,} feature{'' if chosen['features'] == 1 else 's'}")
         room, share = LETTER * max(map(len, words)) + 12, self.across.share(chosen["x"])
-        # Below and left of a lowest error there are no models; near the left edge the words stand above and right of it.
-        left = f"{share:.4f} * width > {room:.0f} && {share:.4f} > 0.5"
-        top = self.upwards.place(chosen["error"]) < 2.5 * LINE  # no room above
+        # Below and left of a lowest error there are no models. Near the left edge the words stand above and right of
+        # it, and where neither side has room, below its standard error.
+        left, right = f"{share:.4f} * width > {room:.0f}", f"{1 - share:.4f} * width > {room:.0f}"
+        side = f"({left} && ({share:.4f} > 0.5 || !({right})) ? 'left' : {right} ? 'right' : 'below')"
+        place = self.upwards.place(chosen["error"])
+        inside = f"clamp({share:.4f} * width, {room / 2:.0f}, width - {room / 2:.0f}) - {share:.4f} * width"
+        below = self.upwards.place(chosen["low"]) - place + 6
+        above = -7 - LINE if place > 2.5 * LINE else 4  # beside it where there is no room above
         look: dict[str, Any] = {
             "lineBreak": "\n",
             "lineHeight": LINE,
             "fontSize": 12,
             "fontWeight": 600,
-            "align": alt.ExprRef(f"{left} ? 'right' : 'left'"),
-            "baseline": alt.ExprRef(f"{left} || {str(top).lower()} ? 'top' : 'line-bottom'"),
-            "dx": alt.ExprRef(f"{left} ? -11 : 11"),
-            "dy": alt.ExprRef(f"{left} ? 7 : {4 if top else -7 - LINE}"),
+            "baseline": "top",
+            "align": alt.ExprRef(f"{{left: 'right', right: 'left', below: 'center'}}[{side}]"),
+            "dx": alt.ExprRef(f"{{left: -11, right: 11, below: {inside}}}[{side}]"),
+            "dy": alt.ExprRef(f"{{left: 7, right: {above - LINE}, below: {below:.1f}}}[{side}]"),
         }
         where = {"x": self.x, "y": self.up(), "text": alt.value("\n".join(words))}
         paper = alt.ExprRef("dark ? '#16161a' : '#ffffff'")
@@ -239,15 +249,6 @@ class Drawing:
                 align="left", baseline="middle", dy=-LINE / 2, lineBreak="\n", lineHeight=LINE, fontSize=12, **look
             )
             found.append(
-                text.encode(
-                    x=alt.value(alt.ExprRef(f"width + {ENDS - 2}")), y=alt.value(moved), text=alt.value(words)
-                )
+                text.encode(x=alt.value(alt.ExprRef(f"width + {ENDS - 2}")), y=alt.value(moved), text=alt.value(words))
             )
         return found
-
-
-def axis_format(largest: float) -> str:
-    """How numbers at an axis are written, the largest of which is given."""
-    if largest >= LARGE:
-        return ".3~s"
-    return ".2~e" if 0 < largest < SMALL else NUMBER

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -71,6 +71,7 @@ def examine(
     test: Sample | None = None,
     choice: Choice | None = None,
     split: str | None = None,
+    tried: Mapping[str, Any] | None = None,
 ) -> Findings:
     """Follow the path of a fitted search on all rows, and measure what each feature of the choice contributes.
 
@@ -84,6 +85,8 @@ def examine(
         None: what the search's rule chose.
     split : str or None, default=None
         How rows were split, in a sentence; None: as the search's ``cv`` says.
+    tried : mapping or None, default=None
+        What models with all features try (:func:`~frugalboost.report.all_features.all_features`); None: as the search.
 
     Returns
     -------
@@ -96,7 +99,7 @@ def examine(
         warnings.simplefilter("ignore", NothingBoughtWarning)
         reached(Part.PATH)
         points = list(_points(search, rows, scorer))
-        free = all_features(search, rows)
+        free = all_features(search, rows, tried)
         reached(Part.STEPS)
         steps = steps_of(search, choice.model, rows, scorer, choice.mu_given, choice.bought)
     return Findings(

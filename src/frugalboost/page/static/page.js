@@ -4,6 +4,7 @@ const contents = JSON.parse(document.getElementById("contents").textContent);
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 const paper = window.matchMedia("print");
 const views = {};
+const MOST_LOST = 12; // names
 
 function theme(isDark) {
   const ink = isDark ? "#ececf0" : "#1d1d1f", soft = isDark ? "#4a4a52" : "#dddde2";
@@ -21,6 +22,7 @@ async function drawAll(isDark) {
     const result = await vegaEmbed(place, spec, options);
     views[name] = result.view;
     tipNames(place);
+    sizes.observe(place.querySelector("svg.marks"));
     if (name === "tradeoff" || name === "price") {
       result.view.signal("at", Number(slider.value)).signal("dark", isDark);
       await result.view.runAsync();
@@ -78,18 +80,20 @@ function hintAll() {
   for (const box of document.querySelectorAll(".scroll")) hint(box);
 }
 
+// Charts, tables and windows change their sizes at any time.
+const sizes = new ResizeObserver(hintAll);
 for (const box of document.querySelectorAll(".scroll")) {
   const said = cell("p", "Scroll sideways for more \u2192", "hint");
   said.hidden = true;
   box.before(said);
   box.addEventListener("scroll", () => hint(box), { passive: true });
+  sizes.observe(box);
+  sizes.observe(box.firstElementChild);
 }
 document.addEventListener("click", (event) => {
   const name = event.target.closest && event.target.closest(".name");
-  if (name) { name.classList.toggle("open"); hintAll(); }
+  if (name) name.classList.toggle("open");
 });
-for (const more of document.querySelectorAll("details")) more.addEventListener("toggle", hintAll);
-window.addEventListener("resize", hintAll);
 
 function row(name, gain, most, isNew) {
   const line = document.createElement("tr");
@@ -114,11 +118,14 @@ function show() {
   const most = Math.max(...point.gains, 0);
   body.replaceChildren(...point.features.map((f, k) => row(contents.names[f], point.gains[k], most, !known.has(f))));
   const now = new Set(point.features);
-  const lost = before ? before.features.filter((f) => !now.has(f)).map((f) => contents.names[f]) : [];
+  const lost = before ? before.features.filter((f) => !now.has(f)) : [], few = lost.slice(0, MOST_LOST);
   const more = point.n_features - point.features.length;
-  document.getElementById("lost").textContent =
-    (more > 0 ? more + " more with smaller gains. " : "") + (lost.length ? "No longer there: " + lost.join(", ") + "." : "") + (point.n_features === 0 ? "No feature is worth its price at this mu." : "");
-  hintAll();
+  const parts = [more > 0 ? more.toLocaleString("en") + " more with smaller gains. " : ""];
+  if (lost.length) parts.push("No longer there: ");
+  few.forEach((f, k) => parts.push(k > 0 ? ", " : "", named(contents.names[f])));
+  if (lost.length) parts.push(lost.length > few.length ? " and " + (lost.length - few.length) + " more." : ".");
+  if (point.n_features === 0) parts.push(contents.parameter === "mu" ? "No feature is worth its price at this mu." : "No feature is worth its price.");
+  document.getElementById("lost").replaceChildren(...parts);
   for (const name of ["tradeoff", "price"]) if (views[name]) views[name].signal("at", i).runAsync();
 }
 
