@@ -1,5 +1,6 @@
 """The main chart: the lowest error at each number of features, what it is compared with, and names of lines."""
 
+import itertools
 import json
 
 import numpy as np
@@ -23,7 +24,6 @@ from frugalboost.page.vega import axis_format
 from frugalboost.report import Report
 from frugalboost.report.all_features import all_features
 from frugalboost.tables.sample import Sample
-import itertools
 
 ERRORS = st.integers(-20, 200).map(lambda e: e / 10)
 MODELS = st.lists(st.tuples(st.integers(0, 40), ERRORS), min_size=1, max_size=30)
