@@ -88,7 +88,7 @@ for (const box of document.querySelectorAll(".scroll")) {
   box.before(said);
   box.addEventListener("scroll", () => hint(box), { passive: true });
   sizes.observe(box);
-  sizes.observe(box.firstElementChild);
+  for (const inside of box.children) sizes.observe(inside);
 }
 document.addEventListener("click", (event) => {
   const name = event.target.closest && event.target.closest(".name");
