@@ -175,8 +175,8 @@ def spread_out(places: Sequence[float], gap: float, low: float, high: float) -> 
     Examples
     --------
     >>> from frugalboost.page.frontier import spread_out
-    >>> spread_out([10, 100, 104, 106], 20, 0, 200)
-    [10.0, 83.33333333333333, 103.33333333333333, 123.33333333333333]
+    >>> spread_out([10, 100, 104, 114], 20, 0, 200)
+    [10.0, 86.0, 106.0, 126.0]
     """
     groups: list[list[float]] = []  # neighbours that would touch share a mean
     for i, place in enumerate(places):
