@@ -31,7 +31,9 @@ SIZES = st.floats(1e-9, 1e12)
 
 
 def rows_of(models):
-    return [{"x": x, "error": error, "test": error + 1, "i": i} for i, (x, error) in enumerate(models)]
+    return [
+        {"x": x, "features": x + 1, "error": error, "test": error + 1, "i": i} for i, (x, error) in enumerate(models)
+    ]
 
 
 @given(MODELS, st.randoms(use_true_random=False), st.sampled_from([0.001, 1.0, 2.5e6]))
@@ -271,6 +273,20 @@ def test_all_features_are_free_in_every_split(how):
     assert found.mean_features > 3
     assert search.mus is None  # the search itself is as it was
     assert search.estimator.costs == own.get("costs")
+
+
+def test_a_model_without_features_is_no_better_than_a_constant():
+    """Where the given mus are not shares of each split's own mu_max, some splits buy when all rows buy nothing."""
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    c = GBFSRegressor(mu=0.02, max_iter=40).fit(X, y).report(X, y).contents
+    rows = models_of(c, "n_features")
+    empty = [row for row in rows if not row["features"]]
+    assert any(row["error"] < 0.9 * c["constant_error"] for row in empty)  # otherwise this tests nothing
+    assert not any(row["best"] for row in empty if row["error"] < 0.99 * c["constant_error"])
+    line = layers(c)["line_best"]["data"]["values"]
+    assert (line[0]["x"], line[0]["error"]) == (0, pytest.approx(c["constant_error"]))
+    tips = {tip["field"] for tip in layers(c)["others"]["encoding"]["tooltip"]}
+    assert "mean" in tips
 
 
 def test_all_features_are_in_reports_of_estimators():

@@ -22,14 +22,14 @@ def models_of(contents: Contents, x: str) -> list[Row]:
     stops = stops_of(contents)
     rows = first_features(contents, x) if len(stops) == 1 else [of_stop(i, p, x) for i, p in enumerate(stops)]
     rows = [row for row in rows if row["error"] is not None]
-    best = {id(row) for row in lowest_so_far(rows)}
+    best = {id(row) for row in lowest_so_far(bought(contents, rows))}
     return [row | {"best": id(row) in best} for row in rows]
 
 
 def of_stop(i: int, stop: dict[str, Any], x: str) -> Row:
     """A model of the slider."""
     own = {"i": i, "x": stop[x], "error": stop["error"], "test": stop["test_error"], "value": stop["value"]}
-    return own | {"features": stop["n_features"], "price": stop["price"]}
+    return own | {"features": stop["n_features"], "price": stop["price"], "mean": stop.get("mean_features")}
 
 
 def first_features(contents: Contents, x: str) -> list[Row]:
@@ -72,9 +72,21 @@ def lowest_so_far(rows: Sequence[Row]) -> list[Row]:
     return found
 
 
+def bought(contents: Contents, rows: Sequence[Row]) -> list[Row]:
+    """The models whose error can be that of their features: one without any is a constant, and no better.
+
+    At a mu at which all rows buy nothing, some splits may have bought a feature, and their error is lower.
+    """
+    constant = contents["constant_error"]
+    if constant is None:
+        return list(rows)
+    limit = constant - 1e-9 * abs(constant)
+    return [row for row in rows if row["features"] or row["error"] >= limit] or list(rows)
+
+
 def stairs(contents: Contents, rows: Sequence[Row]) -> list[Row]:
     """The corners of the lines of the lowest errors: from a constant, which has no features, to the right edge."""
-    best, constant = lowest_so_far(rows), contents["constant_error"]
+    best, constant = lowest_so_far(bought(contents, rows)), contents["constant_error"]
     corners = [{"x": row["x"], "error": row["error"], "test": row["test"]} for row in best]
     if best and best[0]["x"] > 0 and constant is not None and constant >= best[0]["error"]:
         corners.insert(0, {"x": 0, "error": constant, "test": None})

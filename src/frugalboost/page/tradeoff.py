@@ -115,6 +115,7 @@ class Drawing:
         self.tips = [
             alt.Tooltip("value:Q", title="mu" if contents["parameter"] == "mu" else "features wanted", format=".3~r"),
             alt.Tooltip("features:Q", title="features"),
+            alt.Tooltip("mean:Q", title="in the splits, mean", format=".3~r"),
             alt.Tooltip("price:Q", title="cost", format=NUMBER),
             alt.Tooltip("error:Q", title=self.title, format=unit),
         ]
