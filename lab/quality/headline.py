@@ -83,7 +83,13 @@ def row_of(results: list[dict[str, Any]]) -> list[str]:
     away = [f"{np.sqrt(np.mean((values - true) ** 2)):.{digits}f}" for values in (own, expected)]
     held = (low <= true) & (true <= high)
     two = np.abs(own - true) <= 2 * spread
-    return [*means, *away, f"{100 * two.mean():.0f}", f"{100 * held.mean():.0f}", f"{np.mean(high - low) / 2:.{digits}f}"]
+    return [
+        *means,
+        *away,
+        f"{100 * two.mean():.0f}",
+        f"{100 * held.mean():.0f}",
+        f"{np.mean(high - low) / 2:.{digits}f}",
+    ]
 
 
 def page(results: list[dict[str, Any]]) -> str:

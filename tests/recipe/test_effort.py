@@ -89,8 +89,8 @@ def fits(monkeypatch):
 
 def test_a_mu_is_the_only_one_that_is_tried(fits):
     found = frugalboost.select(made(), "y", mu=0.02, **QUICK)
-    assert {task.params.mu for task in fits["path"]} == {0.02}
-    assert len(fits["path"]) == 2
+    # In each of the two splits; and models with all features, to compare with.
+    assert sorted(task.params.mu for task in fits["path"]) == [0.0, 0.0, 0.02, 0.02]
     assert fits["eliminations"] == []
     assert [point.mu for point in found.path] == [0.02]
     assert found.path[0].features  # by gain, the choice's in order of purchase
@@ -100,7 +100,7 @@ def test_a_mu_is_the_only_one_that_is_tried(fits):
 
 def test_a_number_of_features_is_the_only_one_that_is_tried(fits):
     found = frugalboost.select(made(), "y", k=2, **QUICK)
-    assert len(fits["path"]) == 2  # they tell how many trees
+    assert len(fits["path"]) == 4  # two tell how many trees, two are models with all features to compare with
     assert all(task.params.mu == 0 for task in fits["path"])
     assert fits["eliminations"] == [[2], [2]]  # one for each split
     assert [point.n_features for point in found.path] == [2]
@@ -124,13 +124,13 @@ def test_reports_without_a_path(asked, tmp_path, monkeypatch, capsys):
     found = json.loads(capsys.readouterr().out)
     assert len(found["path"]) == 1
     page = (tmp_path / "a_selected" / "report.html").read_text()
-    assert '<div class="slider" hidden>' in page
+    assert '<div class="explore" hidden>' in page
     assert "No other numbers of features were tried." in page
     assert main([*command, "--points", "3"]) == 0
     capsys.readouterr()
     page = (tmp_path / "a_selected" / "report.html").read_text()
-    assert '<div class="slider">' in page
-    assert "Each point is a model;" in page
+    assert '<div class="explore">' in page
+    assert "Points: models; click one, or move the slider." in page
 
 
 # ------------------------------------------------------------------------------------------------- the long search

@@ -4,8 +4,10 @@ Needs playwright and Chromium (Debian: apt-get install chromium). Without them t
 FRUGALBOOST_BROWSER=required. FRUGALBOOST_SCREENSHOTS names a folder to keep pictures in.
 """
 
+import json
 import os
 import shutil
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +19,8 @@ from sklearn.model_selection import train_test_split
 import frugalboost
 from frugalboost import GBFSClassifier, GBFSClassifierCV, GBFSRegressor, GBFSRegressorCV
 from frugalboost.costs import Bags
+from frugalboost.page.stops import stops_of
+from frugalboost.report import Report
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 BROWSER = next((found for name in NAMES if (found := shutil.which(name))), None)
@@ -127,6 +131,11 @@ def listed(page):
     return page.locator("#listed tbody th").all_text_contents()
 
 
+def drawn_words(page, name, chart="tradeoff"):
+    """The lines of a text in the chart."""
+    return page.locator(f"#chart-{chart} .{name}_marks tspan").all_text_contents()
+
+
 def charts(page):
     return page.locator(".chart svg.marks").count()
 
@@ -212,12 +221,13 @@ def test_slider_ring_and_headline_show_the_chosen_model(page, tmp_path, asked):
         f"error {found.choice.error:.1f} % ± {found.choice.standard_error:.1f} %" in shown.locator(".lead").inner_text()
     )
     assert set(listed(shown)) == set(found.features)
+    assert {f"{n} features" for n in (found.choice.n_features,)} == set(drawn_words(shown, "label_chosen")[1:])
     assert shown.locator("tr.here").count() == 1
     marks = (
         "[...document.querySelectorAll('#chart-tradeoff path')].filter(p => p.getAttribute('stroke-width') === '2.5')"
     )
     rings = shown.evaluate(f"{marks}.map(p => p.getAttribute('transform'))")
-    diamonds = shown.locator("#chart-tradeoff .layer_3_marks path").all()
+    diamonds = shown.locator("#chart-tradeoff .chosen_marks path").all()
     assert [d.get_attribute("transform") for d in diamonds] == rings
     keep(shown, f"chosen_{'_'.join(asked)}")
     shown.locator("#at").press("Home")
@@ -317,3 +327,215 @@ def test_a_report_on_nothing_loads(page, tmp_path):
     search.report(X, y).save(tmp_path / "nothing.html")
     shown = page(tmp_path / "nothing.html")
     assert "no feature is worth its price" in shown.locator("main").inner_text()
+
+
+# -------------------------------------------------------------------- what does not fit, and what would touch
+
+LONG = "the result of test {} as the laboratory of the clinic wrote it down in its register for {} patients"
+
+
+def varied(contents, how):
+    """Contents as other tables would give them."""
+    c = json.loads(json.dumps(contents))
+    stops = [*c["points"], c["chosen"]]
+    errors = [*stops, c["all_features"]]
+    first = min((p for p in c["points"] if p["n_features"]), key=lambda p: p["n_features"])
+    if how == "long names":
+        whole = {name: LONG.format(i, 7 * i) for i, name in enumerate(c["names"])}
+        c["names"] = list(whole.values())
+        c["relations"]["names"] = [whole[name] for name in c["relations"]["names"]]
+        for stood in c["relations"]["stands_for"]:
+            stood["name"] = whole.get(stood["name"], stood["name"])
+            stood["others"] = [other | {"name": LONG.format(other["name"], 3)} for other in stood["others"]]
+        for target in c["facts"]["target"]:
+            target["value"] = (
+                f"class {target['value']} of tumours_as_the_pathologist_wrote_it_down_without_a_single_space"
+            )
+    elif how in ("large errors", "tiny errors", "equal errors"):
+        size = {"large errors": 4.7e9, "tiny errors": 3e-9, "equal errors": 0.0}[how]
+        c["measure"] |= {"unit": "", "title": "RMSE", "scoring": "neg_root_mean_squared_error"}
+        for own in errors:
+            for name in ("error", "test_error", "spread"):
+                if own.get(name) is not None:
+                    own[name] = 12.5 * (name != "spread") if how == "equal errors" else own[name] * size
+        c["constant_error"] = 12.5 if how == "equal errors" else c["constant_error"] * size
+    elif how == "no errors":
+        for own in errors:
+            own["error"] = 0.0
+    elif how == "many features":
+        c["facts"]["n_features"] = 1_234_567
+        for own in stops:
+            own["n_features"] = int(own["n_features"] ** 2.6) * 3
+            own["price"] = float(own["n_features"] * 1000)
+    elif how == "the first is chosen":
+        c["chosen"] |= {"index": c["points"].index(first), **{k: first[k] for k in ("n_features", "error", "spread")}}
+    elif how == "the last is chosen":
+        last = c["points"][-1]
+        c["chosen"] |= {
+            "index": len(c["points"]) - 1,
+            **{k: last[k] for k in ("n_features", "error", "spread", "price")},
+        }
+    elif how == "a wide standard error":
+        c["chosen"]["spread"] = 0.9 * c["constant_error"]
+    elif how == "one of the path":
+        c["points"], c["chosen"]["index"] = c["points"][-1:], 0
+    return c
+
+
+HOW = [
+    "as it is",
+    "long names",
+    "large errors",
+    "tiny errors",
+    "equal errors",
+    "no errors",
+    "many features",
+    "the first is chosen",
+    "the last is chosen",
+    "a wide standard error",
+    "one of the path",
+]
+
+
+@pytest.fixture(scope="module")
+def contents():
+    table = load_breast_cancer(as_frame=True).frame
+    train, test = train_test_split(table, random_state=0)
+    costs = {"worst concave points": 3.5}
+    return frugalboost.select(
+        train, "target", costs=costs, test=test, trees=40, points=9, splits=3, depth=2
+    ).report.contents
+
+
+WORDS = """(name) => {
+    const place = document.querySelector("#chart-" + name), svg = place.querySelector("svg.marks");
+    const shown = (t) => t.textContent && getComputedStyle(t).opacity > 0 && !t.closest(".halo_marks");
+    const boxes = [...svg.querySelectorAll("text")].filter(shown).map((t) => {
+        const b = t.getBoundingClientRect();
+        return [t.textContent, b.left, b.top, b.right, b.bottom];
+    });
+    const s = svg.getBoundingClientRect();
+    return [boxes, [s.left, s.top, s.right, s.bottom]];
+}"""
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_words_of_the_main_chart_do_not_touch(page, contents, tmp_path, how):
+    """At any width; a pixel is allowed, since boxes are those of lines, not of letters."""
+    place = tmp_path / "varied.html"
+    Report(varied(contents, how)).save(place)
+    for width in (320, 390, 560, 800, 1100, 1500):
+        shown = page(place, viewport={"width": width, "height": 900})
+        keep(shown, f"varied_{how.replace(' ', '_')}_{width}")
+        for name in ("tradeoff", "price"):
+            boxes, (left, top, right, bottom) = shown.evaluate(WORDS, name)
+            assert len(boxes) > 8
+            for word, x, y, x2, y2 in boxes:
+                assert left - 1 <= x < x2 <= right + 1, (how, width, name, word)
+                assert top - 1 <= y < y2 <= bottom + 1, (how, width, name, word)
+            for (one, x, y, x2, y2), (other, u, v, u2, v2) in combinations(boxes, 2):
+                apart = min(x2, u2) - max(x, u) <= 1 or min(y2, v2) - max(y, v) <= 1
+                assert apart, (how, width, name, one, other)
+
+
+@pytest.mark.parametrize("look", ["light", "dark"])
+@pytest.mark.parametrize("how", HOW)
+def test_nothing_is_wider_than_a_phone(page, contents, tmp_path, how, look):
+    place = tmp_path / "varied.html"
+    Report(varied(contents, how)).save(place)
+    shown = page(place, viewport={"width": 390, "height": 800}, color_scheme=look)
+    assert shown.evaluate("document.documentElement.scrollWidth") <= 390
+    shown.evaluate("document.querySelectorAll('section > details').forEach(d => { d.open = true; })")
+    shown.wait_for_timeout(100)
+    assert shown.evaluate("document.documentElement.scrollWidth") <= 390
+    hints = shown.evaluate(
+        "[...document.querySelectorAll('.scroll')].map(b => "
+        "[b.scrollWidth > b.clientWidth + 2, b.previousElementSibling.checkVisibility(), b.tabIndex === 0, "
+        "b.firstElementChild.id || b.innerText.slice(0, 80)])"
+    )
+    assert len(hints) >= 8
+    assert any(wide for wide, *_ in hints)  # the tree at least
+    for wide, hinted, can_be_reached, what in hints:
+        assert hinted == wide, what
+        assert can_be_reached or not wide, what
+
+
+def test_a_hint_goes_with_what_it_hints_at(page, contents, tmp_path):
+    Report(contents).save(tmp_path / "hints.html")
+    shown = page(tmp_path / "hints.html", viewport={"width": 390, "height": 800})
+    fading = "document.querySelector('#chart-tree').parentElement.classList.contains('right')"
+    assert shown.evaluate(fading)
+    shown.evaluate("(() => { const b = document.querySelector('#chart-tree').parentElement; b.scrollLeft = 9999; })()")
+    shown.wait_for_timeout(100)
+    assert not shown.evaluate(fading)
+    shown.set_viewport_size({"width": 1500, "height": 800})
+    shown.wait_for_timeout(300)
+    assert shown.locator(".hint:visible").count() == 0
+
+
+def test_long_names_are_cut_and_have_a_tip(page, contents, tmp_path):
+    own = varied(contents, "long names")
+    Report(own).save(tmp_path / "names.html")
+    for width in (390, 1100):
+        shown = page(tmp_path / "names.html", viewport={"width": width, "height": 900})
+        names = shown.evaluate(
+            "[...document.querySelectorAll('.name')].filter(n => n.checkVisibility()).map(n => "
+            "[n.title, n.textContent, n.firstChild.scrollWidth > n.firstChild.clientWidth, n.offsetHeight])"
+        )
+        assert {title for title, *_ in names} >= {own["names"][f["name"]] for f in own["chosen"]["features"]}
+        for title, text, cut, height in names:
+            assert text == title  # nothing is lost for those who search, copy or listen
+            assert cut
+            assert height < 40  # on one line
+        assert set(listed(shown)) <= set(own["names"])
+        for chart in ("gains", "correlation", "target"):
+            labels = shown.locator(f"#chart-{chart} .role-axis-label text:has(title)")
+            assert labels.count() >= 2
+            tips = labels.locator("title").all_text_contents()
+            assert all(len(tip) > 60 for tip in tips)
+            whole = labels.all_text_contents()
+            short = [text.removesuffix(tip) for text, tip in zip(whole, tips, strict=True)]
+            assert len(set(short)) == len(set(tips))
+            assert all(len(text) <= 24 for text in short)
+        first = shown.locator("#listed .name").first
+        first.click()
+        assert first.evaluate(
+            "n => n.firstChild.scrollWidth <= n.firstChild.clientWidth || n.classList.contains('open')"
+        )
+        assert first.bounding_box()["height"] > 40 or width > 1000
+        assert shown.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_at_every_stop_slider_ring_list_and_words_are_one_model(page, contents, tmp_path):
+    Report(contents).save(tmp_path / "stops.html")
+    shown = page(tmp_path / "stops.html", viewport={"width": 1100, "height": 900})
+    stops = stops_of(contents)
+    for i, stop in enumerate(stops):
+        shown.locator("#at").fill(str(i))
+        shown.wait_for_timeout(60)
+        said = shown.locator("#said").text_content()
+        assert f"{stop['n_features']} feature" in said
+        assert f"error {stop['error']:.1f} % ± {stop['spread']:.1f} %" in said
+        assert f"on the test rows {stop['test_error']:.1f} %" in said
+        assert said.endswith("(the chosen one)") == stop["chosen"]
+        assert listed(shown) == [contents["names"][f] for f in stop["features"]]
+        for chart in ("tradeoff", "price"):
+            rings = shown.locator(f"#chart-{chart} .ring_marks path").all()
+            assert len(rings) == 1
+            at = rings[0].get_attribute("transform")
+            points = shown.locator(f"#chart-{chart} .others_marks path, #chart-{chart} .best_marks path").all()
+            assert at in {point.get_attribute("transform") for point in points}
+            diamond = shown.locator(f"#chart-{chart} .chosen_marks path").get_attribute("transform")
+            assert (at == diamond) or not stop["chosen"]
+
+
+def test_a_click_on_any_point_moves_the_slider(page, contents, tmp_path):
+    Report(contents).save(tmp_path / "click.html")
+    shown = page(tmp_path / "click.html", viewport={"width": 1100, "height": 900})
+    shown.locator("#at").fill("0")
+    places = set()
+    for name in ("others", "best"):
+        for point in shown.locator(f"#chart-tradeoff .{name}_marks path").all():
+            point.dispatch_event("click")
+            places.add(int(shown.locator("#at").input_value()))
+    assert len(places) > len(stops_of(contents)) // 2  # what lies under another point is reached by the slider

@@ -10,6 +10,7 @@ from typing import Any
 from frugalboost.page.charts import Spec, charts_of, classes_of
 from frugalboost.page.contents import Contents
 from frugalboost.page.details import NOT_EMBEDDED, details_of
+from frugalboost.page.names import cut_names, ends_of_name
 from frugalboost.page.stops import start_of, stops_of
 from frugalboost.page.words import number_text, slope_text
 
@@ -36,8 +37,8 @@ def page_of(contents: Contents) -> str:
     def figure(name: str, caption: str) -> Markup:
         if name not in charts:
             return Markup("")
-        frame = '<figure><div class="chart" id="chart-{}"></div><figcaption>{}</figcaption></figure>'
-        return Markup(frame).format(name, caption)
+        frame = '<div class="scroll"><div class="chart" id="chart-{}"></div></div><figcaption>{}</figcaption>'
+        return Markup(f"<figure>{frame}</figure>").format(name, caption)
 
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     page: str = environment.from_string(static("page.html")).render(
@@ -48,6 +49,7 @@ def page_of(contents: Contents) -> str:
         figure=figure,
         error=lambda value: error_text(contents, value),
         number=number_text,
+        ends=ends_of_name,
         slope=lambda feature: slope_text(feature.get("slope"), classes_of(contents)),
         made_of=made_of_text(contents),
         last_step=last_step_text(contents),
@@ -84,7 +86,8 @@ def bundle() -> str:
 def embedded(contents: Contents, charts: dict[str, Spec]) -> str:
     """Contents and charts as JSON in which nothing can end the script or begin a tag."""
     rest = {name: value for name, value in contents.items() if name not in NOT_EMBEDDED}
-    shown = {**rest, "charts": charts, "stops": stops_of(contents)}
+    stops = [stop | {"said": said_of(contents, stop)} for stop in stops_of(contents)]
+    shown = {**rest, "charts": charts, "stops": stops, "cut": cut_names(contents)}
     text = json.dumps(shown, ensure_ascii=True, allow_nan=False, default=float)
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
@@ -166,10 +169,23 @@ def made_of_text(contents: Contents) -> str:
 def about(contents: Contents) -> list[tuple[str, Any]]:
     """What is said about the data, in pairs."""
     facts = contents["facts"]
+    categories = f", {facts['n_categorical']:,} of them categories" if facts["n_categorical"] else ""
     rest = {k: v for k, v in contents["about"].items() if v not in (None, "", [])}
     return [
         *((k.replace("_", " "), ", ".join(map(str, v)) if isinstance(v, list) else v) for k, v in rest.items()),
         ("rows", f"{facts['n_rows']:,}"),
-        ("features", f"{facts['n_features']:,}, {facts['n_categorical']} of them categories"),
-        ("missing", f"{facts['missing']:.2%} of all cells"),
+        ("features", f"{facts['n_features']:,}{categories}"),
+        ("missing", f"{facts['missing']:.2%} of all cells" if facts["missing"] else "nothing"),
     ]
+
+
+def said_of(contents: Contents, stop: dict[str, Any]) -> str:
+    """A model of the slider in words, with the numbers of the headline."""
+    n, unit, measure = stop["n_features"], contents["prices"]["unit"], contents["measure"]
+    mu = f"mu = {number_text(stop['value'], 3)}: " if contents["parameter"] == "mu" and stop["on_path"] else ""
+    price = f", cost {number_text(stop['price'])}{f' {unit}' if unit else ''}" if contents["prices"]["differ"] else ""
+    error = f"{measure['title']} {error_text(contents, stop['error'])} ± {error_text(contents, stop['spread'])}"
+    test = stop["test_error"]
+    tested = "" if test is None else f", on the test rows {error_text(contents, test)}"
+    here = " (the chosen one)" if stop["chosen"] else ""
+    return f"{mu}{n:,} feature{'' if n == 1 else 's'}{price}, {error}{tested}{here}"

@@ -78,7 +78,7 @@ def choose(
     if choice.bought is None:  # every split buys again
         buying = 1.0 if choice.model.n_features_to_select is None else selling_work(learners)
     foresee(work_of_steps(len(choice.model.selected_features_), buying, effort.splits, test is not None))
-    return examine(search, rows, test, choice, splitting.words)
+    return examine(search, rows, test, choice, splitting.words, tried)
 
 
 def find(search: GBFSCVBase, rows: Sample, settings: Settings) -> tuple[GBFSCVBase, Choice]:

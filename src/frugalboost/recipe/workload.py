@@ -13,6 +13,7 @@ from frugalboost.recipe.request import Settings
 TRAINING = 0.8  # share of the rows in a split
 SELLING, SELLING_LINES = 30.0, 4.0  # buying more and selling back; with lines, which are tried on wide tables
 CHOSEN_TREES = 0.6  # the path on all rows has as many trees as were best, not all
+FREE_TREES = 0.6  # the fits without prices, which stop where more trees no longer help
 FEW_COLUMNS = 0.4  # a fit on a few columns
 PAGE = 2.0
 USUAL_FEATURES = 10  # until the choice is known
@@ -41,11 +42,12 @@ def work_of_run(
     again = TRAINING * effort.splits * one if sells or (settings.mu is not None and not settings.no_path) else 0.0
     fits = float(effort.points) if settings.thorough or settings.no_path else FIRST * effort.points + LATER
     points = effort.points
+    free = FREE_TREES * TRAINING * effort.splits * learners
     return [
         Estimate(Part.SEARCH, TRAINING * fits * effort.splits * learners + 2.0, after=2.0),
         Estimate(Part.SELLING, again + one if again else 0.0, after=one),
         Estimate(Part.ALL_ROWS, one * all_rows / rows if all_rows > rows else 0.0),
-        Estimate(Part.PATH, CHOSEN_TREES * points, pieces=points),
+        Estimate(Part.PATH, CHOSEN_TREES * points + free, after=free, pieces=points),
         work_of_steps(settings.k or USUAL_FEATURES, 0.0, effort.splits, tested),
         Estimate(Part.REPORT, PAGE),
     ]

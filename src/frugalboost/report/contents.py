@@ -85,6 +85,7 @@ def contents_of(
         "points": [point_of(p, findings, index) for p in findings.points],
         "chosen": chosen_model(findings, chosen),
         "constant_error": error_or_none(findings, findings.constant_score),
+        "all_features": free_of_charge(findings),
         "facts": {
             "n_rows": facts.n_rows,
             "n_features": facts.n_features,
@@ -142,6 +143,19 @@ def task_of(model: GBFSBase) -> str:
 def error_or_none(findings: Findings, score: float | None) -> float | None:
     """The error of a score, if there is one."""
     return None if score is None else findings.measure.error(score)
+
+
+def free_of_charge(findings: Findings) -> dict[str, float] | None:
+    """The error with all features, and how many of them are used."""
+    free = findings.all_features
+    if free is None:
+        return None
+    measure = findings.measure
+    return {
+        "error": measure.error(free.score),
+        "spread": measure.spread(free.spread),
+        "mean_features": free.mean_features,
+    }
 
 
 def gain_shares(model: GBFSBase) -> np.ndarray[Any, np.dtype[np.float64]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -16,6 +16,7 @@ from frugalboost.estimators.base import GBFSBase
 from frugalboost.estimators.cross_validation import GBFSCVBase
 from frugalboost.estimators.fitted import NothingBoughtWarning
 from frugalboost.estimators.path import gbfs_path
+from frugalboost.report.all_features import AllFeatures, all_features
 from frugalboost.report.held_out import HeldOutPredictions, classes_of
 from frugalboost.report.measure import Measure
 from frugalboost.report.steps import HeldOutScorer, Step, constant_score, splits_of, steps_of
@@ -63,6 +64,7 @@ class Findings:
     constant_score: float | None  # of a model without features; None where the scorer can't judge it
     n_splits: int
     split: str  # how rows were split, in a sentence
+    all_features: AllFeatures | None = None  # free of charge
     seen: bool = False  # some held-out rows have equal rows in the training part
     bought: Sequence[NDArray[np.integer[Any]]] = ()  # features in each split, with the settings of the choice
     held_out: HeldOutPredictions | None = None  # of models of the splits; None where nothing was bought
@@ -75,6 +77,7 @@ def examine(
     test: Sample | None = None,
     choice: Choice | None = None,
     split: str | None = None,
+    tried: Mapping[str, Any] | None = None,
 ) -> Findings:
     """Follow the path of a fitted search on all rows, and measure what each feature of the choice contributes.
 
@@ -88,6 +91,8 @@ def examine(
         None: what the search's rule chose.
     split : str or None, default=None
         How rows were split, in a sentence; None: as the search's ``cv`` says.
+    tried : mapping or None, default=None
+        What models with all features try (:func:`~frugalboost.report.all_features.all_features`); None: as the search.
 
     Returns
     -------
@@ -100,6 +105,7 @@ def examine(
         warnings.simplefilter("ignore", NothingBoughtWarning)
         reached(Part.PATH)
         points = list(_points(search, rows, scorer))
+        free = all_features(search, rows, tried)
         reached(Part.STEPS)
         steps = steps_of(search, choice.model, rows, scorer, choice.mu_given, choice.bought)
     return Findings(
@@ -112,6 +118,7 @@ def examine(
         constant_score=constant_score(search, rows),
         n_splits=search.n_splits_,
         split=(split or how_split(search, rows)) + on_first_splits(choice, search.n_splits_),
+        all_features=free,
         seen=held_out_rows_seen(search, rows),
         bought=steps.bought,
         held_out=steps.held_out,

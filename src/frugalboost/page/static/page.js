@@ -4,6 +4,7 @@ const contents = JSON.parse(document.getElementById("contents").textContent);
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 const paper = window.matchMedia("print");
 const views = {};
+const MOST_LOST = 12; // names
 
 function theme(isDark) {
   const ink = isDark ? "#ececf0" : "#1d1d1f", soft = isDark ? "#4a4a52" : "#dddde2";
@@ -20,29 +21,23 @@ async function drawAll(isDark) {
     if (views[name]) views[name].finalize();
     const result = await vegaEmbed(place, spec, options);
     views[name] = result.view;
+    tipNames(place);
+    sizes.observe(place.querySelector("svg.marks"));
     if (name === "tradeoff" || name === "price") {
-      result.view.signal("at", Number(slider.value));
+      result.view.signal("at", Number(slider.value)).signal("dark", isDark);
       await result.view.runAsync();
       result.view.addEventListener("click", (_, item) => {
         if (item && item.datum && Number.isInteger(item.datum.i)) { slider.value = item.datum.i; show(); }
       });
     }
   }
+  hintAll();
   document.documentElement.dataset.ready = "yes";
 }
 
 const slider = document.getElementById("at");
 const said = document.getElementById("said");
 const body = document.querySelector("#listed tbody");
-
-function number(value, digits) {
-  return value === null ? "-" : Number(Number(value).toPrecision(digits)).toLocaleString("en", { maximumSignificantDigits: digits });
-}
-
-function error(value) {
-  if (value === null) return "-";
-  return contents.measure.unit ? value.toFixed(1) + contents.measure.unit : number(value, 4);
-}
 
 function cell(tag, text, kind) {
   const made = document.createElement(tag);
@@ -51,9 +46,59 @@ function cell(tag, text, kind) {
   return made;
 }
 
+// A name of which the middle may be cut; a pointer over it shows the whole, and so does a click.
+function named(name) {
+  const letters = Array.from(name), at = letters.length - 9;
+  if (letters.length <= 24) return name;
+  const made = cell("span", "", "name");
+  made.title = name;
+  made.append(cell("span", letters.slice(0, at).join("")), letters.slice(at).join(""));
+  return made;
+}
+
+// Names at axes that were cut: the whole as a tip.
+function tipNames(place) {
+  for (const label of place.querySelectorAll(".role-axis-label text")) {
+    if (!Object.hasOwn(contents.cut, label.textContent)) continue;
+    const tip = document.createElementNS("http://www.w3.org/2000/svg", "title");
+    tip.textContent = contents.cut[label.textContent];
+    label.append(tip);
+    label.style.pointerEvents = "all";
+  }
+}
+
+// What is wider than its place says so, and fades where it goes on.
+function hint(box) {
+  const wide = box.scrollWidth > box.clientWidth + 2, high = box.scrollHeight > box.clientHeight + 2;
+  box.classList.toggle("right", box.scrollLeft + box.clientWidth < box.scrollWidth - 2);
+  box.classList.toggle("below", box.scrollTop + box.clientHeight < box.scrollHeight - 2);
+  box.previousElementSibling.hidden = !wide;
+  if (wide || high) box.tabIndex = 0; else box.removeAttribute("tabindex");
+}
+
+function hintAll() {
+  for (const box of document.querySelectorAll(".scroll")) hint(box);
+}
+
+// Charts, tables and windows change their sizes at any time.
+const sizes = new ResizeObserver(hintAll);
+for (const box of document.querySelectorAll(".scroll")) {
+  const said = cell("p", "Scroll sideways for more \u2192", "hint");
+  said.hidden = true;
+  box.before(said);
+  box.addEventListener("scroll", () => hint(box), { passive: true });
+  sizes.observe(box);
+  for (const inside of box.children) sizes.observe(inside);
+}
+document.addEventListener("click", (event) => {
+  const name = event.target.closest && event.target.closest(".name");
+  if (name) name.classList.toggle("open");
+});
+
 function row(name, gain, most, isNew) {
   const line = document.createElement("tr");
-  const head = cell("th", name);
+  const head = cell("th", "");
+  head.append(named(name));
   head.scope = "row";
   const share = cell("td", "", "n");
   const bar = document.createElement("span");
@@ -66,21 +111,21 @@ function row(name, gain, most, isNew) {
 
 function show() {
   const i = Number(slider.value), point = contents.stops[i], before = i > 0 ? contents.stops[i - 1] : null;
-  const price = contents.prices.differ ? ", cost " + number(point.price, 4) + (contents.prices.unit ? " " + contents.prices.unit : "") : "";
-  const name = contents.parameter === "mu" && point.on_path ? "mu = " + number(point.value, 3) + ": " : "";
-  const test = point.test_error === null ? "" : ", on the test rows " + error(point.test_error);
-  const here = point.chosen ? " (the chosen one)" : "";
-  const text = name + point.n_features + (point.n_features === 1 ? " feature" : " features") + price + ", " + contents.measure.title + " " + error(point.error) + " ± " + error(point.spread) + test + here;
+  const text = point.said;
   said.textContent = text;
   slider.setAttribute("aria-valuetext", text);
   const known = new Set(before ? before.features : point.features);
   const most = Math.max(...point.gains, 0);
   body.replaceChildren(...point.features.map((f, k) => row(contents.names[f], point.gains[k], most, !known.has(f))));
   const now = new Set(point.features);
-  const lost = before ? before.features.filter((f) => !now.has(f)).map((f) => contents.names[f]) : [];
+  const lost = before ? before.features.filter((f) => !now.has(f)) : [], few = lost.slice(0, MOST_LOST);
   const more = point.n_features - point.features.length;
-  document.getElementById("lost").textContent =
-    (more > 0 ? more + " more with smaller gains. " : "") + (lost.length ? "No longer there: " + lost.join(", ") + "." : "") + (point.n_features === 0 ? "No feature is worth its price at this mu." : "");
+  const parts = [more > 0 ? more.toLocaleString("en") + " more with smaller gains. " : ""];
+  if (lost.length) parts.push("No longer there: ");
+  few.forEach((f, k) => parts.push(k > 0 ? ", " : "", named(contents.names[f])));
+  if (lost.length) parts.push(lost.length > few.length ? " and " + (lost.length - few.length) + " more." : ".");
+  if (point.n_features === 0) parts.push(contents.parameter === "mu" ? "No feature is worth its price at this mu." : "No feature is worth its price.");
+  document.getElementById("lost").replaceChildren(...parts);
   for (const name of ["tradeoff", "price"]) if (views[name]) views[name].signal("at", i).runAsync();
 }
 
