@@ -5,7 +5,7 @@
 
 Tables are made at random, classes and numbers in turn: two to six columns matter, in straight lines, steps or squares,
 with little noise or much; columns are correlated. The truth is the error of the chosen model on 20,000 further rows.
-How the interval is made was settled on seeds below 1,000; these tables are of seeds from 1,000 on. Writes
+How the interval is made was settled on seeds below 1,100; these tables are of seeds from 2,000 on. Writes
 lab/results/quality/headline.json and headline.md.
 """
 
@@ -23,7 +23,7 @@ from joblib import Parallel, delayed
 import frugalboost
 from lab.output import QUALITY, write_atomically, write_json
 
-FIRST_SEED, NEW_ROWS = 1_000, 20_000
+FIRST_SEED, NEW_ROWS = 2_000, 20_000
 KINDS = {"80 x 40": (80, 40), "300 x 20": (300, 20), "1,000 x 50": (1_000, 50), "100 x 2,000": (100, 2_000)}
 SHAPES = (lambda v: v, np.sign, lambda v: (v * v - 1) / np.sqrt(2))
 
@@ -110,11 +110,12 @@ def page(results: list[dict[str, Any]]) -> str:
     lines = [
         "# The error in the headline against that of new rows",
         "",
-        f"Mean errors on made tables (percent for classes, RMSE for numbers), seeds from {FIRST_SEED:,} on: of the chosen",
-        f"model on {NEW_ROWS:,} new rows, in cross-validation, and in the headline, which repeats the choice on drawn rows.",
-        '"Off" is the root of the mean square of the difference from new rows. The last columns: how often new rows are',
-        "within two standard errors of cross-validation, and how often in the interval of 95 % of the headline.",
-        "Made by `python -m lab.quality.headline`.",
+        f"Mean errors on made tables (percent for classes, RMSE for numbers), seeds from {FIRST_SEED:,} on: of the",
+        f"chosen model on {NEW_ROWS:,} new rows, in cross-validation, and in the headline, which repeats the choice on",
+        'drawn rows. "Off" is the root of the mean square of the difference from new rows. The last columns: how often',
+        "new rows are within two standard errors of cross-validation, and how often in the interval of 95 % of the",
+        "headline. An earlier form, which let selling back win in every draw, was 3.5 points too low on 50 tables of",
+        "80 x 40 with classes (seeds from 1,000 on, 90 % of intervals right). Made by `python -m lab.quality.headline`.",
         "",
         f"| {' | '.join(heads)} |",
         "|---|---|" + "---:|" * (len(heads) - 2),

@@ -138,7 +138,7 @@ def test_many_rows_become_few_blocks_of_even_size():
 
 def of_rows(right, splits=5, weights=None):
     """Held-out scores: each row in one split."""
-    candidates, n = right.shape
+    n = right.shape[1]
     parts = [np.arange(i, n, splits) for i in range(splits)]
     w = np.ones(n) if weights is None else weights
     return HeldOutScores([SplitScores(p, w[p], right[:, p]) for p in parts])

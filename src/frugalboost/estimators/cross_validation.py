@@ -54,6 +54,7 @@ from frugalboost.tables.sources import as_batches
 from frugalboost.tables.targets import by_appearance, check_groups, check_weights
 
 Floats = NDArray[np.float64]
+SAME_NUMBER = 0.5  # features that models buy on average over the splits, to count as equally many
 T = TypeVar("T", bound=type)
 
 
@@ -193,17 +194,23 @@ class GBFSCVBase(NotebookMixin, ExplainingMixin, Selector, MetaEstimatorMixin, B
         return self
 
     def _estimate(self, own: GBFSCVBase | None = None) -> Estimate:
-        """The score to expect on new rows; ``own``: another search, whose choice is taken if it is better."""
+        """The score to expect on new rows.
+
+        ``own``: another search for as many features as were chosen here, whose choice is taken if it is better.
+        """
         scores, candidates = self._held_out_scores, len(self.cv_results_["params"])
         rule, chosen, first = self.rule, self.best_index_, 0
+        number = self.cv_results_["mean_n_features"]
         if own is not None:
             scores, first = scores.beside(own._held_out_scores), own.n_splits_
             chosen = candidates + own.best_index_
 
         def choose(found: Floats) -> int:
             at = chosen_index(self.cv_results_ | score_columns(found[:, :candidates]), rule)
-            more = found[:first, candidates:].mean(axis=0) if first else np.empty(0)
-            if len(more) and more.max() > found[:first, at].mean():
+            if not first or abs(number[at] - number[self.best_index_]) >= SAME_NUMBER:  # it was not tried for others
+                return at
+            more = found[:first, candidates:].mean(axis=0)
+            if more.max() > found[:first, at].mean():
                 return candidates + int(more.argmax())
             return at
 

@@ -134,8 +134,8 @@ def correction(contents: Contents) -> str:
     if chosen["candidates"] == 1:
         return f"{own} is its mean over the splits. {holds}"
     return (
-        f"Its mean over the splits is {own}, but the best of {chosen['candidates']:,} models owes part of that to chance: "
-        f"when the choice is repeated on rows drawn at random and judged on the others, it is {corrected}. {holds}"
+        f"Its mean over the splits is {own}, but the best of {chosen['candidates']:,} models owes part of that to "
+        f"chance: when the choice is repeated on drawn rows and judged on the others, it is {corrected}. {holds}"
     )
 
 
