@@ -8,7 +8,8 @@ are part of the definition, because a model must be the same to the last bit on 
 * ``exp`` and ``log`` are spelled out in basic operations (``reference_numbers``).
 
 What lines are drawn on and how far they go is in ``reference_lines``; which of them are made is decided here. On what
-one tree for all classes is searched is in ``reference_direction``.
+one tree for all classes is searched is in ``reference_direction``, and what constraints allow in
+``reference_constraints``.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from fractions import Fraction
 from math import frexp, inf, isinf, ldexp
 
 import numpy as np
+from reference_constraints import Range, SplitLimits, in_order, may_meet
 from reference_direction import combined, direction, number_of, row_keys
-from reference_lines import Scale, full_line, line_gain
+from reference_lines import Scale, full_line, line_gain, line_slope
 from reference_numbers import GRADIENT_BITS, LEAF_BITS, WEIGHT_BITS, exp, integers, log, weighted_quantile
 from reference_prices import fixed_prices
 
@@ -341,6 +343,11 @@ class Options:
     seed: int = 0
     base: str = "trees"
     line_scale: str = "values"
+    monotonic: tuple = ()  # -1, 0 or 1 for each column; empty: no constraints
+    interactions: object = None  # sets of columns, "pairwise" or "no_interactions"
+
+    def trend(self, f):
+        return self.monotonic[f] if self.monotonic else 0
 
 
 @dataclass
@@ -357,6 +364,9 @@ class Node:
     value: float = 0.0
     line: int = -1  # at a root: the column of a line in place of the tree
     slope: float = 0.0
+    weight: float = 0.0
+    range: Range = field(default_factory=Range)  # of its mean gradient
+    path: frozenset = frozenset()  # the columns that were split on above it
 
     @property
     def does_something(self):
@@ -418,7 +428,7 @@ def sums_of_sides(data, q, left, right):
     return int(pull @ left), int(data.weights @ left), int(pull @ right), int(data.weights @ right)
 
 
-def best_split_of_column(data, q, factor, rows, f, min_weight):
+def best_split_of_column(data, q, factor, rows, f, min_weight, limits):
     """The best raw split of one node on one column: lowest threshold first, missing right before left."""
     column = data.X[:, f]
     missing = np.isnan(column)
@@ -432,6 +442,8 @@ def best_split_of_column(data, q, factor, rows, f, min_weight):
             if wl < min_weight or wr < min_weight:
                 continue
             gain = split_gain(gl, wl, gr, wr, factor)
+            if limits.any:
+                gain = limits.gain(gl, wl, gr, wr, factor, gain, cut < inf) or 0.0
             if gain > 0 and (best is None or gain > best.gain):
                 if not (rows & missing).any():  # nothing learned about missing: the heavier side
                     missing_side = wl >= wr
@@ -441,7 +453,7 @@ def best_split_of_column(data, q, factor, rows, f, min_weight):
     return best
 
 
-def best_split_of_levels(data, q, factor, rows, f, min_weight):
+def best_split_of_levels(data, q, factor, rows, f, min_weight, limits):
     """Levels in the order of their mean gradients; those too light for a leaf are taken together."""
     column = data.X[:, f]
     missing = np.isnan(column)
@@ -468,6 +480,8 @@ def best_split_of_levels(data, q, factor, rows, f, min_weight):
             if wl < min_weight or wr < min_weight:
                 continue
             gain = split_gain(gl, wl, gr, wr, factor)
+            if limits.any:
+                gain = limits.gain(gl, wl, gr, wr, factor, gain, False) or 0.0
             if gain > 0 and (best is None or gain > best.gain):
                 missing_side = missing_left if (rows & missing).any() else wl >= wr
                 absent = set(data.level_bins[f].values()) - {b for bins in members for b in bins}
@@ -476,31 +490,37 @@ def best_split_of_levels(data, q, factor, rows, f, min_weight):
     return best
 
 
-def column_splits(data, q, shift, rows, options):
+def column_splits(data, q, shift, node, options):
     """The best raw split of every column, or None where none is allowed."""
+    rows, columns = node.rows, data.X.shape[1]
     total, q = int(data.weights @ rows), np.array(q, dtype=np.int64)
     min_weight = ldexp(options.min_samples_leaf, data.unit_shift)
     factor = ldexp(0.5, -2 * shift - data.unit_shift) / float(total)
     return [
-        (best_split_of_levels if f in data.level_bins else best_split_of_column)(data, q, factor, rows, f, min_weight)
-        for f in range(data.X.shape[1])
+        (best_split_of_levels if f in data.level_bins else best_split_of_column)(
+            data, q, factor, rows, f, min_weight, SplitLimits(options.trend(f), node.range)
+        )
+        if may_meet(options.interactions, node.path, f, columns)
+        else None
+        for f in range(columns)
     ]
 
 
-def column_lines(data, q, shift):
-    """The line on every column that gains something."""
+def column_lines(data, q, shift, options):
+    """The line on every column that gains something, with a slope that is allowed."""
     lines = []
     for f, scale in enumerate(data.scales):
         gain = line_gain(scale, q, shift, data.units, data.unit_shift)
-        if gain is not None and gain > 0:
+        allowed = options.trend(f) * (line_slope(scale, q, data.units) if gain else 0) >= 0
+        if gain is not None and gain > 0 and allowed:
             lines.append(Split(gain, f, inf, False, np.zeros(0, bool), line=True))
     return lines
 
 
 def offers(data, q, shift, node, options):
     """What a node may be made: split on any column, and a root also a line."""
-    found = [] if options.base == "lines" else column_splits(data, q, shift, node.rows, options)
-    return found + (column_lines(data, q, shift) if options.base != "trees" and node.root else [])
+    found = [] if options.base == "lines" else column_splits(data, q, shift, node, options)
+    return found + (column_lines(data, q, shift, options) if options.base != "trees" and node.root else [])
 
 
 def preference(split, node_index, ledger, mu):
@@ -533,6 +553,21 @@ def equal_offers(level, made, split, open_nodes, splits, ledger, mu):
             outputs.add(level[j].output)
             found[j] = best[1]
     return found
+
+
+def children_of(data, q, node, split, options):
+    """Both children, with what constraints ask of them."""
+    left, right = split.left, node.rows & ~split.left
+    gl, wl, gr, wr = sums_of_sides(data, q, left, right)
+    parts_values = split.levels_left is None and split.threshold < inf
+    trend = options.trend(split.feature) if parts_values else 0
+    ranges = node.range.children(trend, (gl, wl), (gr, wr))
+    path = node.path | {split.feature}
+    weights = ldexp(float(wl), -data.unit_shift), ldexp(float(wr), -data.unit_shift)
+    return tuple(
+        Node(rows, output=node.output, weight=weight, range=own, path=path)
+        for rows, weight, own in zip((left, right), weights, ranges)
+    )
 
 
 def grow(data, gradients, ledger, mu, options, purchases):
@@ -572,7 +607,7 @@ def grow(data, gradients, ledger, mu, options, purchases):
                     s.gain,
                 )
                 node.levels_left = s.levels_left
-                node.children = (Node(s.left, output=node.output), Node(node.rows & ~s.left, output=node.output))
+                node.children = children_of(data, gradients[node.output][0], node, s, options)
         level = [child for node in level if node.children for child in node.children]
         if not level:
             break
@@ -606,11 +641,19 @@ def set_leaf_values(data, root, g, h, raw, loss, options):
                 bottom = float(sum(data.units[i] for i in rows))
             value = top / bottom if bottom > 0 else 0.0
             value = min(max(value, -loss.step_limit), loss.step_limit)
-        node.value = options.learning_rate * value
+        node.value = value
+    if options.monotonic:
+        in_order(root, options.monotonic)
+    for node in breadth_first(root):
+        if not node.children:
+            node.value = options.learning_rate * node.value
 
 
 def set_line(data, root, g, h, raw, loss, options):
     intercept, slope = full_line(data, data.scales[root.line], g, h, raw, loss, options)
+    if options.trend(root.line) * slope < 0:  # the step goes another way than the gradients: only its constant
+        set_leaf_values(data, root, g, h, raw, loss, options)
+        return
     root.value, root.slope = options.learning_rate * intercept, options.learning_rate * slope
 
 

@@ -193,7 +193,10 @@ std::vector<Node> Grower::split(std::span<const Node> level, std::span<const Off
   std::vector<Node> next;
   for (size_t i = 0; i < chosen.size(); ++i) {
     const Node& node = level[chosen[i].node];
-    for (size_t side = 0; side < 2; ++side) next.push_back({node.output, 0, sums[2 * i + side]});
+    const bool by_value = !choices[i].rule.listed && choices[i].rule.bin < choices[i].rule.missing_bin - 1;
+    const NodeLimits limits =
+        below(constraints_, node.limits, choices[i].rule.column, by_value, engine_.table().columns.size());
+    for (size_t side = 0; side < 2; ++side) next.push_back({node.output, 0, sums[2 * i + side], limits});
     write(choices[i], chosen[i], std::span(next).last(2), node.id, trees[node.output].tree);
   }
   return next;

@@ -21,12 +21,14 @@ struct GrownTree {
 
 class Grower {
  public:
-  Grower(Engine& engine, const Params& params, Ledger& ledger, double mu, const DrawState& from, Context& context)
+  Grower(Engine& engine, const Params& params, const Constraints& constraints, Ledger& ledger, double mu,
+         const DrawState& from, Context& context)
       : engine_(engine),
         params_(params),
+        constraints_(constraints),
         ledger_(ledger),
         worth_(params, ledger, mu),
-        search_(engine, params, ledger, mu, from, context) {
+        search_(engine, params, ledger, mu, from, constraints, context) {
     if (params.base != Base::trees) lines_.emplace(engine, worth_, params.base == Base::lines);
   }
 
@@ -78,6 +80,7 @@ class Grower {
 
   Engine& engine_;
   const Params& params_;
+  const Constraints& constraints_;
   Ledger& ledger_;
   Worth worth_;
   Search search_;

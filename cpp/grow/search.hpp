@@ -18,7 +18,7 @@ namespace frugal {
 class Search {
  public:
   Search(Engine& engine, const Params& params, const Ledger& ledger, double mu, const DrawState& from,
-         Context& context);
+         const Constraints& constraints, Context& context);
 
   // `signs`: of the outputs, if one tree grows for all of them; else empty.
   void begin_trees(std::span<const std::int8_t> signs);
@@ -53,6 +53,7 @@ class Search {
   void pack();
   void draw();
   std::vector<size_t> begin_level(std::vector<Node>& nodes);
+  void confine_nodes(std::vector<Node>& nodes);
   bool screening_is_hopeless(size_t node) const;
   void search_owned(std::span<const size_t> nodes, bool deeper);
   void search_column(size_t column, std::span<const size_t> nodes);
@@ -70,6 +71,7 @@ class Search {
   Worth worth_;
   Context& context_;
   double min_weight_;  // of a leaf, in units
+  bool with_trends_;   // predictions must not fall, or rise, with some columns
   bool screening_;
   bool screening_by_sample_;  // the engine is asked to rule out columns, too
 

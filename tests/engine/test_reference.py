@@ -125,6 +125,8 @@ def fit_both(X, y, weights, name, options):
         categorical_features=list(options.categorical),
         base=options.base,
         line_scale=options.line_scale,
+        monotonic_cst=options.monotonic or None,
+        interaction_cst=options.interactions,
         **strategy,
     )
     with warnings.catch_warnings():

@@ -68,6 +68,14 @@ CpuEngine::CpuEngine(const Sample& train, const Sample* validation, Loss& loss, 
   single_search_.use(singles_.lanes());
 }
 
+void CpuEngine::constrain(std::span<const std::int8_t> trends) {
+  for (size_t c = 0; c < trends.size(); ++c) facts_.columns[c].trend = trends[c];
+}
+
+void CpuEngine::confine(std::span<const ValueRange> ranges) {
+  for (size_t n = 0; n < ranges.size(); ++n) level_.nodes[n].range = ranges[n];
+}
+
 void CpuEngine::begin_trees(std::span<const std::int8_t> signs) {
   for_all_ = !signs.empty();
   if (for_all_) combine(predictions_, signs, weights_, context_, combined_);

@@ -29,6 +29,8 @@ class CpuEngine final : public Engine {
   size_t outputs() const override { return loss_.outputs(); }
   double step_limit() const override { return loss_.step_limit(); }
   double leaf_quantile() const override { return loss_.leaf_quantile(); }
+  void constrain(std::span<const std::int8_t> trends) override;
+  void confine(std::span<const ValueRange> ranges) override;
 
   std::vector<double> best_constant() override { return loss_.start(train_.target, context_); }
   void predict(std::span<const double> constants) override { predictions_.set(constants); }

@@ -11,6 +11,7 @@ struct OpenNode {
   Row begin = 0, end = 0;
   size_t list = 0;
   NodeSums sums;
+  ValueRange range;
   Row rows() const { return end - begin; }  // in this part of the table
 };
 

@@ -77,6 +77,8 @@ class GBFSClassifier(ClassifierMixin, GBFSBase):  # type: ignore[misc]
         l2_regularization: float = 0.0,
         max_bins: int = 255,
         categorical_features: Any = "from_dtype",
+        monotonic_cst: Any = None,
+        interaction_cst: Any = None,
         bins_folder: str | os.PathLike[str] | None = None,
         loss: str | BuiltIn | Loss = "log_loss",
         leaf_values: str = "newton",
