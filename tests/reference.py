@@ -26,6 +26,8 @@ from reference_lines import Scale, full_line, line_gain, line_slope
 from reference_numbers import GRADIENT_BITS, LEAF_BITS, WEIGHT_BITS, exp, integers, log, weighted_quantile
 from reference_prices import fixed_prices
 
+FREE = SplitLimits()
+
 # ------------------------------------------------------------------------------ exact sums, weights
 
 
@@ -428,7 +430,7 @@ def sums_of_sides(data, q, left, right):
     return int(pull @ left), int(data.weights @ left), int(pull @ right), int(data.weights @ right)
 
 
-def best_split_of_column(data, q, factor, rows, f, min_weight, limits):
+def best_split_of_column(data, q, factor, rows, f, min_weight, limits=FREE):
     """The best raw split of one node on one column: lowest threshold first, missing right before left."""
     column = data.X[:, f]
     missing = np.isnan(column)
@@ -453,7 +455,7 @@ def best_split_of_column(data, q, factor, rows, f, min_weight, limits):
     return best
 
 
-def best_split_of_levels(data, q, factor, rows, f, min_weight, limits):
+def best_split_of_levels(data, q, factor, rows, f, min_weight, limits=FREE):
     """Levels in the order of their mean gradients; those too light for a leaf are taken together."""
     column = data.X[:, f]
     missing = np.isnan(column)

@@ -6,7 +6,7 @@ may meet on the way to a leaf, or one of the words "pairwise" and "no_interactio
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 
 
@@ -33,8 +33,8 @@ class Range:
 class SplitLimits:
     """What a node allows on one column."""
 
-    trend: int
-    range: Range
+    trend: int = 0
+    range: Range = field(default_factory=Range)
 
     @property
     def any(self):

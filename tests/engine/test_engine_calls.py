@@ -218,7 +218,7 @@ def test_constraints_that_do_not_fit(record, outputs, message):
 
 
 def test_constraints_of_a_level():
-    engine = ready()
+    engine = ready(train=rows(100))
     for call in (lambda: engine.constrain([1]), lambda: engine.constrain([1, 3]), lambda: engine.confine([])):
         with pytest.raises(ValueError, match=r"per column|-1, 0 or 1|per node"):
             call()
