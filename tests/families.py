@@ -231,7 +231,17 @@ def ordered(rng):
     return X, y, weights, name, settings(rng, d, base=base, min_samples_leaf=leaf, mu=float(rng.choice([0.0, 1e-3])))
 
 
-FAMILIES = {f.__name__: f for f in (levels, light, powers, weighted, rare, losses, classes, lines, constrained)}
+def best_first(rng):
+    """Tables of all other families, whose trees grow best first, some with constraints."""
+    family = (levels, light, powers, weighted, rare, losses, classes, lines, ordered, constrained)[rng.integers(10)]
+    X, y, weights, name, options = family(rng)
+    leaves, depth = int(rng.choice([2, 3, 4, 6, 100])), int(rng.choice([2, 4, 2**31 - 1]))
+    return X, y, weights, name, replace(options, max_leaf_nodes=leaves, max_depth=depth)
+
+
+FAMILIES = {
+    f.__name__: f for f in (levels, light, powers, weighted, rare, losses, classes, lines, constrained, best_first)
+}
 
 
 def table(family, seed):

@@ -334,6 +334,7 @@ class Options:
     learning_rate: float = 0.1
     max_iter: int = 10
     max_depth: int = 4
+    max_leaf_nodes: int | None = None  # None: level by level
     min_samples_leaf: int = 20
     l2: float = 0.0
     max_bins: int = 255
@@ -572,6 +573,50 @@ def children_of(data, q, node, split, options):
     )
 
 
+def make(data, gradients, node, split, options):
+    """Split a node, or make it a line."""
+    if split.line:
+        node.line, node.gain = split.feature, split.gain
+        return
+    node.feature, node.threshold, node.missing_left = split.feature, split.threshold, split.missing_left
+    node.gain, node.levels_left = split.gain, split.levels_left
+    node.children = children_of(data, gradients[node.output][0], node, split, options)
+
+
+def grow_best_first(data, gradients, ledger, mu, options, purchases):
+    """Trees of at most so many leaves: of all open leaves the one whose best offer is worth most now is split next.
+
+    Returns what ``grow`` returns. Leaves are numbered as they come; equal offers go to the lower number.
+    """
+    leaves = [Node(np.ones(len(data.y), bool), output=k, root=True) for k in range(len(gradients))]
+    roots, counts, depth = list(leaves), [1] * len(leaves), dict.fromkeys(range(len(leaves)), 0)
+    splits = [offers(data, *gradients[node.output], node, options) for node in leaves]
+    root_splits, closed = list(splits), set()
+    while True:
+        open_leaves = [
+            i
+            for i, node in enumerate(leaves)
+            if i not in closed and depth[i] < options.max_depth and counts[node.output] < options.max_leaf_nodes
+        ]
+        found = best_of_level(open_leaves, splits, ledger, mu, options.stop)
+        if found is None:
+            return roots, root_splits
+        i, split = found
+        made = {i: split}
+        if split.feature not in ledger.owned:
+            made |= equal_offers(leaves, i, split, open_leaves, splits, ledger, mu)
+            purchases.append((split.feature, split.gain))
+            ledger.owned[split.feature] = ledger.price(split.feature)
+        for j in sorted(made):
+            closed.add(j)
+            make(data, gradients, leaves[j], made[j], options)
+            counts[leaves[j].output] += 1
+            for child in leaves[j].children or ():
+                depth[len(leaves)] = depth[j] + 1
+                leaves.append(child)
+                splits.append(offers(data, *gradients[child.output], child, options))
+
+
 def grow(data, gradients, ledger, mu, options, purchases):
     """The trees of all outputs side by side, level by level, so that the order of outputs decides nothing.
 
@@ -596,20 +641,8 @@ def grow(data, gradients, ledger, mu, options, purchases):
                 ledger.owned[split.feature] = ledger.price(split.feature)
             chosen |= made
             open_nodes = [j for j in open_nodes if j not in made]
-        for i, node in enumerate(level):
-            if i in chosen:
-                s = chosen[i]
-                if s.line:
-                    node.line, node.gain = s.feature, s.gain
-                    continue
-                node.feature, node.threshold, node.missing_left, node.gain = (
-                    s.feature,
-                    s.threshold,
-                    s.missing_left,
-                    s.gain,
-                )
-                node.levels_left = s.levels_left
-                node.children = children_of(data, gradients[node.output][0], node, s, options)
+        for i in sorted(chosen):
+            make(data, gradients, level[i], chosen[i], options)
         level = [child for node in level if node.children for child in node.children]
         if not level:
             break
@@ -783,7 +816,8 @@ def fit(X, y, options, loss, weights=None):
         # Until something is split, the direction of the one tree of all outputs stays the same.
         gradients = searched(gs, gradients_at(raw), 0 if opening else iteration, data, keys, options)
         purchases = []
-        trees, root_splits = grow(data, gradients, ledger, mu, options, purchases)
+        grow_trees = grow if options.max_leaf_nodes is None else grow_best_first
+        trees, root_splits = grow_trees(data, gradients, ledger, mu, options, purchases)
         if opening and root_splits:
             model.mu_max = max([model.mu_max, *(ratio for splits in root_splits for ratio in ratios_of(splits))])
         split = any(root.does_something for root in trees)

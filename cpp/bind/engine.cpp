@@ -209,7 +209,9 @@ nb::list split(PyCpuEngine& self, const nb::list& rules, const Numbers& leaves) 
     column_number(self, splits.back().column);
   }
   check_below(leaves, self.level_size, "node");
-  self.level_size = 2 * splits.size();
+  std::vector<std::uint8_t> done = mask_of(leaves, self.level_size);
+  for (const SplitRule& rule : splits) done[rule.node] = 1;
+  self.level_size = 2 * splits.size() + index(std::count(done.begin(), done.end(), 0));
   self.step = Step::growing;
   return all_sums(engine.split(splits, leaves));
 }

@@ -194,7 +194,8 @@ class Engine {
   virtual double gradient_move(size_t output) = 0;
   // Sums of the open nodes; their squares only if `squares`.
   virtual std::vector<NodeSums> begin_level(std::span<const std::uint8_t> open, bool squares) = 0;
-  // Splits nodes of the level; those in `leaves` become leaves. Returns the rows and weights of the children.
+  // Splits nodes of the level; those in `leaves` become leaves; all others wait, and are in the next level behind the
+  // children, in their order. Returns the rows and weights of the children.
   virtual std::vector<NodeSums> split(std::span<const SplitRule> splits, std::span<const size_t> leaves) = 0;
 
   // Pools. What `columns` returns is valid until the pool changes.

@@ -46,8 +46,9 @@ Search::Search(Engine& engine, const Params& params, const Ledger& ledger, doubl
       worth_(params, ledger, mu),
       context_(context),
       min_weight_(scaled(params.min_samples_leaf, engine.table().weight_shift)),
+      best_first_(params.max_leaf_nodes > 0),
       with_trends_(constraints.has_trends()),
-      screening_(worth_screening(engine.table(), params.screening, mu)),
+      screening_(!best_first_ && worth_screening(engine.table(), params.screening, mu)),
       packed_(engine.table().columns.size()),
       often_(packed_.size(), real(engine.table().rows) * real(trees_of(params, engine.outputs()))),
       root_bounds_(packed_.size()),
@@ -103,11 +104,11 @@ void Search::note(size_t node, size_t column, const ColumnSplit& split) {
 }
 
 // Returns the nodes that can be split.
-std::vector<size_t> Search::begin_level(std::vector<Node>& nodes) {
+std::vector<size_t> Search::begin_level(std::vector<Node>& nodes, std::span<const std::uint8_t> wanted) {
   Mask open(nodes.size());
   std::vector<size_t> numbers;
   for (size_t n = 0; n < nodes.size(); ++n) {
-    open[n] = can_split(nodes[n].sums);
+    open[n] = (wanted.empty() || wanted[n]) && can_split(nodes[n].sums);
     if (open[n]) numbers.push_back(n);
   }
   Mask asked = open;
@@ -116,7 +117,7 @@ std::vector<size_t> Search::begin_level(std::vector<Node>& nodes) {
   const std::vector<NodeSums> sums = engine_.begin_level(asked, screening_);
   for (size_t n = 0; n < nodes.size(); ++n)
     if (asked[n]) nodes[n].sums = sums[n];
-  if (with_trends_) confine_nodes(nodes);
+  if (with_trends_) confine_nodes(nodes, asked);
   nodes_ = nodes;
   found_.assign(nodes.size(), {});
   complete_.assign(nodes.size(), 0);
@@ -125,17 +126,18 @@ std::vector<size_t> Search::begin_level(std::vector<Node>& nodes) {
 }
 
 // Siblings are side by side.
-void Search::confine_nodes(std::vector<Node>& nodes) {
+void Search::confine_nodes(std::vector<Node>& nodes, const Mask& asked) {
   for (size_t n = 0; n + 1 < nodes.size(); n += 2)
-    confine(nodes[n].sums, nodes[n + 1].sums, nodes[n].limits, nodes[n + 1].limits);
+    if (asked[n]) confine(nodes[n].sums, nodes[n + 1].sums, nodes[n].limits, nodes[n + 1].limits);
   std::vector<ValueRange> ranges;
   for (const Node& node : nodes) ranges.push_back(node.limits.range);
   engine_.confine(ranges);
 }
 
-void Search::level(std::vector<Node>& nodes, bool at_root, bool deeper, bool everything) {
+void Search::level(std::vector<Node>& nodes, bool at_root, bool deeper, bool everything,
+                   std::span<const std::uint8_t> wanted) {
   at_root_ = at_root;
-  const std::vector<size_t> open = begin_level(nodes);
+  const std::vector<size_t> open = begin_level(nodes, wanted);
   everything = everything || (at_root_ && offered_.all_at_root());
   sampled_ = offered_.sampling() && !everything;
   if (owned_apart()) {
@@ -148,7 +150,7 @@ void Search::level(std::vector<Node>& nodes, bool at_root, bool deeper, bool eve
     for (size_t column : newly_bought_) search_column(column, rest);
   }
   const bool kept = deeper && (sampled_ || !offered_.sampling());  // else the next level searches other columns
-  search_new(open, kept, everything || !owned_apart() ? Care::everything : Care::with_bounds);
+  search_new(open, kept, everything || best_first_ || !owned_apart() ? Care::everything : Care::with_bounds);
   if (offered_.sampling() && everything) draw();
 }
 

@@ -219,7 +219,8 @@ class NaiveEngine:
             output, rows = self.level[node]
             left = [b for b, is_left in enumerate(goes_left) if is_left]
             children += [(output, side) for side in twins.partition(rows, self.train.bins[column], left)]
-        self.level = children
+        done = {*leaves, *(node for node, _, _ in rules)}
+        self.level = children + [node for n, node in enumerate(self.level) if n not in done]
         return [self._sums(node) for node in children]
 
     def columns(self, pool):

@@ -166,8 +166,21 @@ std::vector<NodeSums> CpuEngine::split(std::span<const SplitRule> splits, std::s
     sums.push_back(p.left.sums);
     sums.push_back(p.right.sums);
   }
+  if (splits.size() + leaves.size() < level_.nodes.size()) let_wait(splits, leaves, next);
   level_ = std::move(next);
   return sums;
+}
+
+// The nodes of the level that are neither split nor leaves are in the next one too.
+void CpuEngine::let_wait(std::span<const SplitRule> splits, std::span<const size_t> leaves, Level& next) const {
+  std::vector<std::uint8_t> done(level_.nodes.size());
+  for (const SplitRule& rule : splits) done[rule.node] = 1;
+  for (size_t leaf : leaves) done[leaf] = 1;
+  for (size_t n = 0; n < done.size(); ++n) {
+    if (done[n]) continue;
+    next.waiting.push_back({next.nodes.size(), n});
+    next.nodes.push_back(level_.nodes[n]);
+  }
 }
 
 void CpuEngine::own(std::span<const size_t> columns) {

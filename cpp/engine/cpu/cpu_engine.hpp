@@ -92,6 +92,7 @@ class CpuEngine final : public Engine {
   AllGradients searched() const { return for_all_ ? AllGradients(&combined_, 1) : predictions_.gradients(); }
   size_t tree_of(size_t output) const { return for_all_ ? 0 : output; }
   void begin_screening();
+  void let_wait(std::span<const SplitRule> splits, std::span<const size_t> leaves, Level& next) const;
   void add_up_level(std::span<const std::uint8_t> open, bool squares);
 
   const Sample train_;

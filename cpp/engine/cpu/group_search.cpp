@@ -35,6 +35,11 @@ void GroupSearch::begin_level(const Level& level) {
   std::fill(taken_.begin(), taken_.end(), 0);
   for (const Siblings& pair : level.pairs)
     if (const size_t slot = kept_of_parent(pair); slot != kNone) taken_[slot] = 1;
+  for (const auto& [node, before] : level.waiting) {
+    if (before >= kept_before_.size() || kept_before_[before] == kNone) continue;
+    kept_[node] = kept_before_[before];
+    taken_[kept_[node]] = 1;
+  }
 }
 
 // A free histogram of the pool, or kNone if the pool is full.

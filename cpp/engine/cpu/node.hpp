@@ -25,6 +25,7 @@ struct Siblings {
 struct Level {
   std::vector<OpenNode> nodes;
   std::vector<Siblings> pairs;
+  std::vector<std::array<size_t, 2>> waiting;  // nodes that were in the level above too: numbers here, and there
 };
 
 }  // namespace frugal

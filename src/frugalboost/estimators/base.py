@@ -60,6 +60,7 @@ class GBFSBase(NotebookMixin, MadeOfMixin, PredictingMixin, Selector, BaseEstima
     learning_rate: float
     max_iter: int
     max_depth: int | None
+    max_leaf_nodes: int | None
     base: str
     line_scale: str
     min_samples_leaf: float

@@ -70,6 +70,7 @@ class GBFSClassifier(ClassifierMixin, GBFSBase):  # type: ignore[misc]
         learning_rate: float = 0.1,
         max_iter: int = 500,
         max_depth: int | None = 4,
+        max_leaf_nodes: int | None = None,
         multi_strategy: str = "auto",
         base: str = "auto",
         line_scale: str = "values",

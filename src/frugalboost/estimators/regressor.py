@@ -61,6 +61,7 @@ class GBFSRegressor(RegressorMixin, GBFSBase):  # type: ignore[misc]
         learning_rate: float = 0.1,
         max_iter: int = 500,
         max_depth: int | None = 4,
+        max_leaf_nodes: int | None = None,
         base: str = "auto",
         line_scale: str = "values",
         min_samples_leaf: float = 20,

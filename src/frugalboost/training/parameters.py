@@ -169,6 +169,18 @@ PARAMETERS = (
         to_core=_same,
     ),
     Parameter(
+        "max_leaf_nodes",
+        "int | None",
+        "None",
+        "int or None",
+        [Interval(Integral, 2, None, closed="left"), None],
+        """Maximum number of leaves of a tree, which then grows best first: of all its leaves the one whose best split
+        is worth most, at the prices of that moment, is split next. ``max_depth`` holds too. Every column is searched,
+        whatever ``screening`` says. None: trees grow level by level.""",
+        kept="int | None",
+        to_core=lambda value: 0 if value is None else _count(value),
+    ),
+    Parameter(
         "multi_strategy",
         "str",
         '"auto"',
