@@ -196,7 +196,52 @@ def lines(rng):
     return X, y, weights, name, settings(rng, d, base=base, max_iter=int(rng.integers(1, 9)))
 
 
-FAMILIES = {f.__name__: f for f in (levels, light, powers, weighted, rare, losses, classes, lines)}
+def with_constraints(rng, options, d, with_trends=True):
+    """Trends of some columns, and groups that may meet; ``with_trends``: columns may have trends."""
+    chances = float(rng.choice([0.5, 0.9]))
+    signs = rng.choice([-1, 0, 1], d, p=[chances / 2, 1.0 - chances, chances / 2])
+    signs[list(options.categorical)] = 0
+    groups = [set(rng.choice(d, int(rng.integers(1, d + 1)), replace=False).tolist()) for _ in range(rng.integers(4))]
+    kind = rng.choice(["all", "pairwise", "no_interactions", "groups"], p=[0.4, 0.15, 0.15, 0.3])
+    return replace(
+        options,
+        monotonic=tuple(signs.tolist()) if with_trends and signs.any() else (),
+        interactions={"all": None, "groups": groups}.get(kind, str(kind)),
+    )
+
+
+def constrained(rng):
+    """Tables of all other families, with constraints; deeper trees, in which bounds meet."""
+    family = (levels, light, powers, weighted, rare, losses, classes, lines, ordered, ordered)[rng.integers(10)]
+    X, y, weights, name, options = family(rng)
+    options = with_constraints(rng, options, X.shape[1], with_trends=name != "multinomial")
+    return X, y, weights, name, replace(options, max_depth=int(rng.integers(1, 6)))
+
+
+def ordered(rng):
+    """Few columns with strong effects, against some of which constraints go; deep trees of small leaves."""
+    n, d = int(rng.integers(20, 70)), int(rng.integers(1, 5))
+    X = numbers(rng, n, d)
+    name = str(rng.choice(LOSSES))
+    effects = rng.choice([-2.0, 0.0, 1.0, 3.0], d)
+    y = target(rng, X, name, np.nan_to_num(X) @ effects + np.sin(3.0 * np.nan_to_num(X[:, 0])))
+    weights = rng.random(n) * 3 + 0.1 if rng.random() < 0.3 else None
+    base = str(rng.choice(["trees", "trees", "both", "lines"]))
+    leaf = float(rng.choice([1, 2])) if name != "poisson" else 3.0
+    return X, y, weights, name, settings(rng, d, base=base, min_samples_leaf=leaf, mu=float(rng.choice([0.0, 1e-3])))
+
+
+def best_first(rng):
+    """Tables of all other families, whose trees grow best first, some with constraints."""
+    family = (levels, light, powers, weighted, rare, losses, classes, lines, ordered, constrained)[rng.integers(10)]
+    X, y, weights, name, options = family(rng)
+    leaves, depth = int(rng.choice([2, 3, 4, 6, 100])), int(rng.choice([2, 4, 2**31 - 1]))
+    return X, y, weights, name, replace(options, max_leaf_nodes=leaves, max_depth=depth)
+
+
+FAMILIES = {
+    f.__name__: f for f in (levels, light, powers, weighted, rare, losses, classes, lines, constrained, best_first)
+}
 
 
 def table(family, seed):

@@ -8,7 +8,8 @@ are part of the definition, because a model must be the same to the last bit on 
 * ``exp`` and ``log`` are spelled out in basic operations (``reference_numbers``).
 
 What lines are drawn on and how far they go is in ``reference_lines``; which of them are made is decided here. On what
-one tree for all classes is searched is in ``reference_direction``.
+one tree for all classes is searched is in ``reference_direction``, and what constraints allow in
+``reference_constraints``.
 """
 
 from __future__ import annotations
@@ -19,10 +20,13 @@ from fractions import Fraction
 from math import frexp, inf, isinf, ldexp
 
 import numpy as np
+from reference_constraints import Range, SplitLimits, in_order, may_meet
 from reference_direction import combined, direction, number_of, row_keys
-from reference_lines import Scale, full_line, line_gain
+from reference_lines import Scale, full_line, line_gain, line_slope
 from reference_numbers import GRADIENT_BITS, LEAF_BITS, WEIGHT_BITS, exp, integers, log, weighted_quantile
 from reference_prices import fixed_prices
+
+FREE = SplitLimits()
 
 # ------------------------------------------------------------------------------ exact sums, weights
 
@@ -330,6 +334,7 @@ class Options:
     learning_rate: float = 0.1
     max_iter: int = 10
     max_depth: int = 4
+    max_leaf_nodes: int | None = None  # None: level by level
     min_samples_leaf: int = 20
     l2: float = 0.0
     max_bins: int = 255
@@ -341,6 +346,11 @@ class Options:
     seed: int = 0
     base: str = "trees"
     line_scale: str = "values"
+    monotonic: tuple = ()  # -1, 0 or 1 for each column; empty: no constraints
+    interactions: object = None  # sets of columns, "pairwise" or "no_interactions"
+
+    def trend(self, f):
+        return self.monotonic[f] if self.monotonic else 0
 
 
 @dataclass
@@ -357,6 +367,9 @@ class Node:
     value: float = 0.0
     line: int = -1  # at a root: the column of a line in place of the tree
     slope: float = 0.0
+    weight: float = 0.0
+    range: Range = field(default_factory=Range)  # of its mean gradient
+    path: frozenset = frozenset()  # the columns that were split on above it
 
     @property
     def does_something(self):
@@ -418,7 +431,7 @@ def sums_of_sides(data, q, left, right):
     return int(pull @ left), int(data.weights @ left), int(pull @ right), int(data.weights @ right)
 
 
-def best_split_of_column(data, q, factor, rows, f, min_weight):
+def best_split_of_column(data, q, factor, rows, f, min_weight, limits=FREE):
     """The best raw split of one node on one column: lowest threshold first, missing right before left."""
     column = data.X[:, f]
     missing = np.isnan(column)
@@ -432,6 +445,8 @@ def best_split_of_column(data, q, factor, rows, f, min_weight):
             if wl < min_weight or wr < min_weight:
                 continue
             gain = split_gain(gl, wl, gr, wr, factor)
+            if limits.any:
+                gain = limits.gain(gl, wl, gr, wr, factor, gain, cut < inf) or 0.0
             if gain > 0 and (best is None or gain > best.gain):
                 if not (rows & missing).any():  # nothing learned about missing: the heavier side
                     missing_side = wl >= wr
@@ -441,7 +456,7 @@ def best_split_of_column(data, q, factor, rows, f, min_weight):
     return best
 
 
-def best_split_of_levels(data, q, factor, rows, f, min_weight):
+def best_split_of_levels(data, q, factor, rows, f, min_weight, limits=FREE):
     """Levels in the order of their mean gradients; those too light for a leaf are taken together."""
     column = data.X[:, f]
     missing = np.isnan(column)
@@ -468,6 +483,8 @@ def best_split_of_levels(data, q, factor, rows, f, min_weight):
             if wl < min_weight or wr < min_weight:
                 continue
             gain = split_gain(gl, wl, gr, wr, factor)
+            if limits.any:
+                gain = limits.gain(gl, wl, gr, wr, factor, gain, False) or 0.0
             if gain > 0 and (best is None or gain > best.gain):
                 missing_side = missing_left if (rows & missing).any() else wl >= wr
                 absent = set(data.level_bins[f].values()) - {b for bins in members for b in bins}
@@ -476,31 +493,37 @@ def best_split_of_levels(data, q, factor, rows, f, min_weight):
     return best
 
 
-def column_splits(data, q, shift, rows, options):
+def column_splits(data, q, shift, node, options):
     """The best raw split of every column, or None where none is allowed."""
+    rows, columns = node.rows, data.X.shape[1]
     total, q = int(data.weights @ rows), np.array(q, dtype=np.int64)
     min_weight = ldexp(options.min_samples_leaf, data.unit_shift)
     factor = ldexp(0.5, -2 * shift - data.unit_shift) / float(total)
     return [
-        (best_split_of_levels if f in data.level_bins else best_split_of_column)(data, q, factor, rows, f, min_weight)
-        for f in range(data.X.shape[1])
+        (best_split_of_levels if f in data.level_bins else best_split_of_column)(
+            data, q, factor, rows, f, min_weight, SplitLimits(options.trend(f), node.range)
+        )
+        if may_meet(options.interactions, node.path, f, columns)
+        else None
+        for f in range(columns)
     ]
 
 
-def column_lines(data, q, shift):
-    """The line on every column that gains something."""
+def column_lines(data, q, shift, options):
+    """The line on every column that gains something, with a slope that is allowed."""
     lines = []
     for f, scale in enumerate(data.scales):
         gain = line_gain(scale, q, shift, data.units, data.unit_shift)
-        if gain is not None and gain > 0:
+        allowed = options.trend(f) * (line_slope(scale, q, data.units) if gain else 0) >= 0
+        if gain is not None and gain > 0 and allowed:
             lines.append(Split(gain, f, inf, False, np.zeros(0, bool), line=True))
     return lines
 
 
 def offers(data, q, shift, node, options):
     """What a node may be made: split on any column, and a root also a line."""
-    found = [] if options.base == "lines" else column_splits(data, q, shift, node.rows, options)
-    return found + (column_lines(data, q, shift) if options.base != "trees" and node.root else [])
+    found = [] if options.base == "lines" else column_splits(data, q, shift, node, options)
+    return found + (column_lines(data, q, shift, options) if options.base != "trees" and node.root else [])
 
 
 def preference(split, node_index, ledger, mu):
@@ -535,6 +558,65 @@ def equal_offers(level, made, split, open_nodes, splits, ledger, mu):
     return found
 
 
+def children_of(data, q, node, split, options):
+    """Both children, with what constraints ask of them."""
+    left, right = split.left, node.rows & ~split.left
+    gl, wl, gr, wr = sums_of_sides(data, q, left, right)
+    parts_values = split.levels_left is None and split.threshold < inf
+    trend = options.trend(split.feature) if parts_values else 0
+    ranges = node.range.children(trend, (gl, wl), (gr, wr))
+    path = node.path | {split.feature}
+    weights = ldexp(float(wl), -data.unit_shift), ldexp(float(wr), -data.unit_shift)
+    return tuple(
+        Node(rows, output=node.output, weight=weight, range=own, path=path)
+        for rows, weight, own in zip((left, right), weights, ranges)
+    )
+
+
+def make(data, gradients, node, split, options):
+    """Split a node, or make it a line."""
+    if split.line:
+        node.line, node.gain = split.feature, split.gain
+        return
+    node.feature, node.threshold, node.missing_left = split.feature, split.threshold, split.missing_left
+    node.gain, node.levels_left = split.gain, split.levels_left
+    node.children = children_of(data, gradients[node.output][0], node, split, options)
+
+
+def grow_best_first(data, gradients, ledger, mu, options, purchases):
+    """Trees of at most so many leaves: of all open leaves the one whose best offer is worth most now is split next.
+
+    Returns what ``grow`` returns. Leaves are numbered as they come; equal offers go to the lower number.
+    """
+    leaves = [Node(np.ones(len(data.y), bool), output=k, root=True) for k in range(len(gradients))]
+    roots, counts, depth = list(leaves), [1] * len(leaves), dict.fromkeys(range(len(leaves)), 0)
+    splits = [offers(data, *gradients[node.output], node, options) for node in leaves]
+    root_splits, closed = list(splits), set()
+    while True:
+        open_leaves = [
+            i
+            for i, node in enumerate(leaves)
+            if i not in closed and depth[i] < options.max_depth and counts[node.output] < options.max_leaf_nodes
+        ]
+        found = best_of_level(open_leaves, splits, ledger, mu, options.stop)
+        if found is None:
+            return roots, root_splits
+        i, split = found
+        made = {i: split}
+        if split.feature not in ledger.owned:
+            made |= equal_offers(leaves, i, split, open_leaves, splits, ledger, mu)
+            purchases.append((split.feature, split.gain))
+            ledger.owned[split.feature] = ledger.price(split.feature)
+        for j in sorted(made):
+            closed.add(j)
+            make(data, gradients, leaves[j], made[j], options)
+            counts[leaves[j].output] += 1
+            for child in leaves[j].children or ():
+                depth[len(leaves)] = depth[j] + 1
+                leaves.append(child)
+                splits.append(offers(data, *gradients[child.output], child, options))
+
+
 def grow(data, gradients, ledger, mu, options, purchases):
     """The trees of all outputs side by side, level by level, so that the order of outputs decides nothing.
 
@@ -559,20 +641,8 @@ def grow(data, gradients, ledger, mu, options, purchases):
                 ledger.owned[split.feature] = ledger.price(split.feature)
             chosen |= made
             open_nodes = [j for j in open_nodes if j not in made]
-        for i, node in enumerate(level):
-            if i in chosen:
-                s = chosen[i]
-                if s.line:
-                    node.line, node.gain = s.feature, s.gain
-                    continue
-                node.feature, node.threshold, node.missing_left, node.gain = (
-                    s.feature,
-                    s.threshold,
-                    s.missing_left,
-                    s.gain,
-                )
-                node.levels_left = s.levels_left
-                node.children = (Node(s.left, output=node.output), Node(node.rows & ~s.left, output=node.output))
+        for i in sorted(chosen):
+            make(data, gradients, level[i], chosen[i], options)
         level = [child for node in level if node.children for child in node.children]
         if not level:
             break
@@ -606,11 +676,19 @@ def set_leaf_values(data, root, g, h, raw, loss, options):
                 bottom = float(sum(data.units[i] for i in rows))
             value = top / bottom if bottom > 0 else 0.0
             value = min(max(value, -loss.step_limit), loss.step_limit)
-        node.value = options.learning_rate * value
+        node.value = value
+    if options.monotonic:
+        in_order(root, options.monotonic)
+    for node in breadth_first(root):
+        if not node.children:
+            node.value = options.learning_rate * node.value
 
 
 def set_line(data, root, g, h, raw, loss, options):
     intercept, slope = full_line(data, data.scales[root.line], g, h, raw, loss, options)
+    if options.trend(root.line) * slope < 0:  # the step goes another way than the gradients: only its constant
+        set_leaf_values(data, root, g, h, raw, loss, options)
+        return
     root.value, root.slope = options.learning_rate * intercept, options.learning_rate * slope
 
 
@@ -738,7 +816,8 @@ def fit(X, y, options, loss, weights=None):
         # Until something is split, the direction of the one tree of all outputs stays the same.
         gradients = searched(gs, gradients_at(raw), 0 if opening else iteration, data, keys, options)
         purchases = []
-        trees, root_splits = grow(data, gradients, ledger, mu, options, purchases)
+        grow_trees = grow if options.max_leaf_nodes is None else grow_best_first
+        trees, root_splits = grow_trees(data, gradients, ledger, mu, options, purchases)
         if opening and root_splits:
             model.mu_max = max([model.mu_max, *(ratio for splits in root_splits for ratio in ratios_of(splits))])
         split = any(root.does_something for root in trees)

@@ -161,6 +161,12 @@ def line_gain(scale, q, shift, units, unit_shift):
     return along * (along / float(scale.spread)) * factor
 
 
+def line_slope(scale, q, units):
+    """A whole number with the sign of the slope of the least squares line through the gradients."""
+    product = sum(u * v * z for u, v, z in zip(units, q, scale.rows))
+    return sum(units) * product - sum(u * v for u, v in zip(units, q)) * scale.sum
+
+
 # --------------------------------------------------------------------------------------------- step
 
 

@@ -1,6 +1,9 @@
 // The boosting loop in Python: its arguments and its result.
 #include "grow/boosting.hpp"
 
+#include <algorithm>
+#include <cstdlib>
+
 #include "bind/engine.hpp"
 #include "grow/ridge.hpp"
 
@@ -36,9 +39,27 @@ auto on(PyCpuEngine* local, int threads, const Run& run) {
   }
 }
 
+void check(const Constraints& constraints, const Engine& engine) {
+  const auto& columns = engine.table().columns;
+  if (constraints.has_trends() && engine.outputs() > 1)
+    throw std::invalid_argument("Several outputs have no common trend.");
+  if (constraints.has_trends() && constraints.trends.size() != columns.size())
+    throw std::invalid_argument("One trend per column is needed, or none.");
+  for (size_t c = 0; c < constraints.trends.size(); ++c) {
+    if (std::abs(constraints.trends[c]) > 1) throw std::invalid_argument("A trend is -1, 0 or 1.");
+    if (constraints.trends[c] != 0 && columns[c].categorical)
+      throw std::invalid_argument("The values of a categorical column have no trend.");
+  }
+  for (const auto& group : constraints.groups) {
+    if (!std::is_sorted(group.begin(), group.end())) throw std::invalid_argument("A group of columns is not sorted.");
+    if (!group.empty() && group.back() >= columns.size()) throw std::invalid_argument("There is no such column.");
+  }
+}
+
 // Boosts on the CPU engine, or on one written in Python.
 Boosted py_boost(const nb::object& engine, const std::vector<const PriceRule*>& rules, double budget,
-                 const Params& params, const PyProgress& from, std::optional<nb::callable> observer, int threads) {
+                 const Params& params, const Constraints& constraints, const PyProgress& from,
+                 std::optional<nb::callable> observer, int threads) {
   PyCpuEngine* local = nb::isinstance<PyCpuEngine>(engine) ? nb::cast<PyCpuEngine*>(engine) : nullptr;
   const std::unique_ptr<Engine> foreign = local ? nullptr : python_engine(engine);
   Engine& chosen = local ? local->engine() : *foreign;
@@ -49,14 +70,16 @@ Boosted py_boost(const nb::object& engine, const std::vector<const PriceRule*>& 
   for (const PriceRule* rule : rules)
     if (rule == nullptr || rule->prices().size() != chosen.table().columns.size())
       throw std::invalid_argument("One price per column is needed.");
+  check(constraints, chosen);
   Ledger ledger(copies_of(rules), budget);
   const Observer tell = [&](const Record& r) {
     if (!observer) return;
     nb::gil_scoped_acquire lock;
     (*observer)(r.iteration, r.train_loss, r.validation_loss, r.features, r.cost);
   };
-  return on(local, threads,
-            [&](Context& context) { return boost(chosen, std::move(ledger), params, from.progress(), tell, context); });
+  return on(local, threads, [&](Context& context) {
+    return boost(chosen, std::move(ledger), params, constraints, from.progress(), tell, context);
+  });
 }
 
 // A fit of lines on the CPU engine, or on one written in Python: `fit` gets the engine and a context.
@@ -121,6 +144,16 @@ void bind_params(nb::module_& m) {
   nb::enum_<MultiStrategy>(m, "MultiStrategy")
       .value("one_output_per_tree", MultiStrategy::one_output_per_tree)
       .value("multi_output_tree", MultiStrategy::multi_output_tree);
+  nb::enum_<Interactions>(m, "Interactions")
+      .value("all", Interactions::all)
+      .value("none", Interactions::none)
+      .value("pairs", Interactions::pairs)
+      .value("groups", Interactions::groups);
+  nb::class_<Constraints>(m, "Constraints", "Trends of columns, and which columns may meet on the way to a leaf.")
+      .def(nb::init<>())
+      .def_rw("trends", &Constraints::trends)
+      .def_rw("interactions", &Constraints::interactions)
+      .def_rw("groups", &Constraints::groups);
   nb::class_<Params> params(m, "Params");
   params.def(nb::init<>());
 #define FRUGAL_DOOR(type, name, value) params.def_rw(#name, &Params::name);
@@ -210,8 +243,8 @@ int py_best_iteration(const Doubles& validation_losses, double tol) {
 void bind_boosting(nb::module_& m) {
   bind_params(m);
   bind_boosted(m);
-  m.def("boost", &py_boost, "engine"_a, "rules"_a, "budget"_a, "params"_a, "progress"_a, "observer"_a.none(),
-        "threads"_a, "Boost trees on an engine; the whole loop runs without Python.");
+  m.def("boost", &py_boost, "engine"_a, "rules"_a, "budget"_a, "params"_a, "constraints"_a, "progress"_a,
+        "observer"_a.none(), "threads"_a, "Boost trees on an engine; the whole loop runs without Python.");
   nb::class_<RidgeFit>(m, "RidgeFit")
       .def_prop_ro(
           "start", [](const RidgeFit& r) { return to_numpy(r.start); }, nb::rv_policy::automatic)

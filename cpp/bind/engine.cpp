@@ -181,6 +181,25 @@ nb::list begin_level(PyCpuEngine& self, const Numbers& open, bool squares) {
   return all_sums(engine.begin_level(mask_of(open, self.level_size), squares));
 }
 
+void constrain(PyCpuEngine& self, const std::vector<int>& trends) {
+  if (trends.size() != self.engine().table().columns.size())
+    throw std::invalid_argument("One trend per column is needed.");
+  std::vector<std::int8_t> checked;
+  for (int trend : trends) {
+    if (trend < -1 || trend > 1) throw std::invalid_argument("A trend is -1, 0 or 1.");
+    checked.push_back(narrow<std::int8_t>(trend));
+  }
+  self.engine().constrain(checked);
+}
+
+void confine(PyCpuEngine& self, const std::vector<std::tuple<double, double>>& ranges) {
+  Engine& engine = searching(self);
+  if (ranges.size() != self.level_size) throw std::invalid_argument("One range per node is needed.");
+  std::vector<ValueRange> out;
+  for (const auto& [low, high] : ranges) out.push_back({low, high});
+  engine.confine(out);
+}
+
 nb::list split(PyCpuEngine& self, const nb::list& rules, const Numbers& leaves) {
   std::vector<SplitRule> splits;
   Engine& engine = growing(self);
@@ -190,7 +209,9 @@ nb::list split(PyCpuEngine& self, const nb::list& rules, const Numbers& leaves) 
     column_number(self, splits.back().column);
   }
   check_below(leaves, self.level_size, "node");
-  self.level_size = 2 * splits.size();
+  std::vector<std::uint8_t> done = mask_of(leaves, self.level_size);
+  for (const SplitRule& rule : splits) done[rule.node] = 1;
+  self.level_size = 2 * splits.size() + index(std::count(done.begin(), done.end(), 0));
   self.step = Step::growing;
   return all_sums(engine.split(splits, leaves));
 }
@@ -317,6 +338,8 @@ void bind_steps(nb::class_<PyCpuEngine>& c) {
       .def("step_limit", [](PyCpuEngine& self) { return self.engine().step_limit(); })
       .def("leaf_quantile", [](PyCpuEngine& self) { return self.engine().leaf_quantile(); })
       .def("best_constant", [](PyCpuEngine& self) { return self.engine().best_constant(); })
+      .def("constrain", &constrain, "trends"_a)
+      .def("confine", &confine, "ranges"_a)
       .def("predict", &predict, "constants"_a)
       .def("predict_as_before", &predict_as_before)
       .def("losses", &losses)

@@ -32,6 +32,16 @@ class PythonEngine final : public Engine {
   size_t outputs() const override { return ask<size_t>("outputs"); }
   double step_limit() const override { return ask<double>("step_limit"); }
   double leaf_quantile() const override { return ask<double>("leaf_quantile"); }
+  void constrain(std::span<const std::int8_t> trends) override {
+    for (size_t c = 0; c < trends.size(); ++c) facts_.columns[c].trend = trends[c];
+    tell("constrain", trends);
+  }
+  void confine(std::span<const ValueRange> ranges) override {
+    nb::gil_scoped_acquire lock;
+    nb::list out;
+    for (const ValueRange& range : ranges) out.append(nb::make_tuple(range.low, range.high));
+    object_.attr("confine")(out);
+  }
 
   std::vector<double> best_constant() override { return ask<std::vector<double>>("best_constant"); }
   void predict(std::span<const double> constants) override { tell("predict", constants); }

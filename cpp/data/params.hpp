@@ -22,6 +22,8 @@ enum class LineScale { ranks, values };  // what lines are drawn on
   PARAM(double, learning_rate, 0.1)                                            \
   PARAM(int, max_iter, 500)                                                    \
   PARAM(int, max_depth, 4)                                                     \
+  /* 0: no limit, and trees grow level by level */                             \
+  PARAM(int, max_leaf_nodes, 0)                                                \
   PARAM(Base, base, Base::trees)                                               \
   PARAM(MultiStrategy, multi_strategy, MultiStrategy::one_output_per_tree)     \
   PARAM(double, min_samples_leaf, 20)                                          \

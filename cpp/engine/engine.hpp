@@ -7,6 +7,7 @@
 // to the same model, to the last bit. tests/engine checks that.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -28,6 +29,7 @@ struct ColumnFacts {
   bool sparse = false;             // only the rows that are not in the column's usual bin are listed
   std::int64_t listed_weight = 0;  // the weight of these rows, in units
   size_t place = kNone;            // of a dense column, in Pool::all
+  std::int8_t trend = 0;           // 1: predictions must not fall as values rise, -1: not rise; 0: no constraint
 
   size_t cells() const { return size_t{bins} + missing; }  // of a histogram
 };
@@ -54,6 +56,15 @@ struct NodeSums {
   std::int64_t rows = 0, weight = 0;
   std::int64_t gradient = 0;  // sum of weight unit * q
   Int128 squares = 0;         // sum of weight unit * q^2
+};
+
+// Between which values the mean gradient of a node counts, in units of q: a constraint above it decides that.
+struct ValueRange {
+  double low = -kInfinity, high = kInfinity;
+
+  bool limited() const { return low > -kInfinity || high < kInfinity; }
+  double value(double mean) const { return std::min(std::max(mean, low), high); }
+  double value(const NodeSums& node) const { return value(real(node.gradient) / real(node.weight)); }
 };
 
 // The best split of one node on one column by raw gain.
@@ -149,6 +160,12 @@ class Engine {
   virtual double step_limit() const = 0;     // of the loss
   virtual double leaf_quantile() const = 0;  // of the loss; negative: the loss has curvature
 
+  // Constraints, for one output. Both are only called if there are some: `constrain` before all else, with the trend
+  // of every column, and `confine` after begin_level, with the range of every node. Gains are then those of values that
+  // were brought into the range, and a split whose sides are not in the column's order is not allowed.
+  virtual void constrain(std::span<const std::int8_t> trends) = 0;
+  virtual void confine(std::span<const ValueRange> ranges) = 0;
+
   // Predictions. The raw predictions of all rows, training and validation, start as constants, or as those of the model
   // that boosting continues from.
   virtual std::vector<double> best_constant() = 0;
@@ -177,7 +194,8 @@ class Engine {
   virtual double gradient_move(size_t output) = 0;
   // Sums of the open nodes; their squares only if `squares`.
   virtual std::vector<NodeSums> begin_level(std::span<const std::uint8_t> open, bool squares) = 0;
-  // Splits nodes of the level; those in `leaves` become leaves. Returns the rows and weights of the children.
+  // Splits nodes of the level; those in `leaves` become leaves; all others wait, and are in the next level behind the
+  // children, in their order. Returns the rows and weights of the children.
   virtual std::vector<NodeSums> split(std::span<const SplitRule> splits, std::span<const size_t> leaves) = 0;
 
   // Pools. What `columns` returns is valid until the pool changes.

@@ -43,8 +43,15 @@ constexpr double kAlmost = 1.0 - 0x1p-20;
 
 class Booster {
  public:
-  Booster(Engine& engine, Ledger ledger, const Params& params, const Progress& from, Context& context)
-      : engine_(engine), ledger_(std::move(ledger)), params_(params), from_(from), context_(context) {
+  Booster(Engine& engine, Ledger ledger, const Params& params, const Constraints& constraints, const Progress& from,
+          Context& context)
+      : engine_(engine),
+        ledger_(std::move(ledger)),
+        params_(params),
+        constraints_(constraints),
+        from_(from),
+        context_(context) {
+    if (constraints.has_trends()) engine.constrain(constraints.trends);
     for (const auto& p : from.purchases) ledger_.restore(p);
     out_.iterations = from.iterations;
     opening_ = from.purchases.empty();
@@ -54,7 +61,7 @@ class Booster {
   }
 
   Boosted run(const Observer& observer) {
-    Grower grower(engine_, params_, ledger_, out_.mu, from_.draw, context_);
+    Grower grower(engine_, params_, constraints_, ledger_, out_.mu, from_.draw, context_);
     while (true) {
       observer(record());
       if (params_.early_stopping && out_.iterations - best_.iteration >= params_.n_iter_no_change) {
@@ -98,7 +105,7 @@ class Booster {
     derive_at(std::vector<double>(best.size(), 0.0));
     if (alike(engine_.moved(best, best))) return;
     derive_at(best);
-    Grower(engine_, params_, ledger_, out_.mu, {}, context_).look(root_gain_);
+    Grower(engine_, params_, constraints_, ledger_, out_.mu, {}, context_).look(root_gain_);
   }
 
   // mu in absolute units. As a share it refers to the impurity of the gradients at the best constant, summed over
@@ -185,9 +192,14 @@ class Booster {
             std::clamp((h * s.gz - s.hz * s.g) / determinant, -longest, longest)};
   }
 
+  // A line whose step goes another way than a constraint allows is only a constant.
   void finish_line(Tree& tree, size_t output) {
     const size_t column = index(tree.line[0]);
-    const auto [intercept, slope] = full_line(output, column);
+    auto [intercept, slope] = full_line(output, column);
+    if (engine_.table().columns[column].trend * slope < 0) {
+      slope = 0.0;
+      intercept = full_steps(output, params_.leaf_values, params_.l2_regularization)[0];
+    }
     tree.value[0] = params_.learning_rate * intercept;
     tree.slope[0] = params_.learning_rate * slope;
     engine_.add_line(output, column, tree.value[0], tree.slope[0]);
@@ -201,6 +213,7 @@ class Booster {
     }
     std::vector<double> values = full_steps(output, params_.leaf_values, params_.l2_regularization);
     if (values.size() != grown.leaves.size()) throw std::logic_error("The engine must give sums for every leaf.");
+    if (constraints_.has_trends()) put_in_order(grown.tree, constraints_.trends, grown.leaves, values);
     for (size_t i = 0; i < values.size(); ++i)
       grown.tree.value[grown.leaves[i]] = values[i] = params_.learning_rate * values[i];
     engine_.add_tree(output, grown.tree, values);
@@ -238,6 +251,7 @@ class Booster {
   Engine& engine_;
   Ledger ledger_;
   const Params& params_;
+  const Constraints& constraints_;
   const Progress& from_;
   Context& context_;
   BestIteration best_;
@@ -248,9 +262,9 @@ class Booster {
 
 }  // namespace
 
-Boosted boost(Engine& engine, Ledger ledger, const Params& params, const Progress& from, const Observer& observer,
-              Context& context) {
-  return Booster(engine, std::move(ledger), params, from, context).run(observer);
+Boosted boost(Engine& engine, Ledger ledger, const Params& params, const Constraints& constraints, const Progress& from,
+              const Observer& observer, Context& context) {
+  return Booster(engine, std::move(ledger), params, constraints, from, context).run(observer);
 }
 
 }  // namespace frugal

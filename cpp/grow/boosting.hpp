@@ -6,6 +6,7 @@
 
 #include "data/params.hpp"
 #include "engine/engine.hpp"
+#include "grow/constraints.hpp"
 #include "grow/offered.hpp"
 #include "price/ledger.hpp"
 #include "support/threads.hpp"
@@ -61,7 +62,7 @@ using Observer = std::function<void(const Record&)>;
 
 // Grows trees until max_iter, until no split pays any more, or until the validation loss stops falling. `ledger` pays
 // for the features that are bought.
-Boosted boost(Engine& engine, Ledger ledger, const Params& params, const Progress& from, const Observer& observer,
-              Context& context);
+Boosted boost(Engine& engine, Ledger ledger, const Params& params, const Constraints& constraints, const Progress& from,
+              const Observer& observer, Context& context);
 
 }  // namespace frugal

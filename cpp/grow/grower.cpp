@@ -30,9 +30,9 @@ std::vector<Node> Grower::roots(std::vector<GrownTree>& trees) const {
 }
 
 // The best split of a node, or at a root a line, if that is worth more.
-Grower::Offer Grower::best_offer(const Node& at, size_t node) {
+Grower::Offer Grower::best_offer(const Node& at, std::span<const Candidate> found, size_t node) {
   const bool root = at.id == 0;
-  const Offer split = grows_trees() ? best_split(node) : Offer{-kInfinity, 0.0, kNone, node, false, {}};
+  const Offer split = grows_trees() ? best_split(found, node) : Offer{-kInfinity, 0.0, kNone, node, false, {}};
   if (!lines_ || !root) return split;
   const LineOffer line = lines_->best(at.output);
   if (line.column == kNone) return split;
@@ -43,9 +43,9 @@ Grower::Offer Grower::best_offer(const Node& at, size_t node) {
   return split.column == kNone || better(offer, split) ? offer : split;
 }
 
-Grower::Offer Grower::best_split(size_t node) const {
+Grower::Offer Grower::best_split(std::span<const Candidate> found, size_t node) const {
   Offer best{-kInfinity, 0.0, kNone, node, false, {}};
-  for (const Candidate& candidate : search_.candidates(node)) {
+  for (const Candidate& candidate : found) {
     const size_t c = candidate.column;
     if (!ledger_.can_buy(c)) continue;
     const Offer offer{
@@ -75,7 +75,10 @@ bool Grower::pays(const Offer& offer) const {
 
 // Updates the offers of the open nodes and sorts them, best first; nodes without an offer come last.
 void Grower::rank(std::span<const Node> level, std::vector<Offer>& open) {
-  for (auto& offer : open) offer = best_offer(level[offer.node], offer.node);
+  for (auto& offer : open) {
+    const auto found = grows_trees() ? search_.candidates(offer.node) : std::span<const Candidate>{};
+    offer = best_offer(level[offer.node], found, offer.node);
+  }
   std::sort(open.begin(), open.end(), better);
 }
 
@@ -171,6 +174,15 @@ void Grower::write(const Choice& choice, const Offer& offer, std::span<Node> chi
   tree.left[id] = narrow<std::int32_t>(children[0].id);
 }
 
+// Both children of a node, with what constraints ask of them.
+std::array<Node, 2> Grower::children_of(const Node& node, const Choice& choice,
+                                        const std::array<NodeSums, 2>& sums) const {
+  const bool by_value = !choice.rule.listed && choice.rule.bin < choice.rule.missing_bin - 1;
+  const NodeLimits limits =
+      below(constraints_, node.limits, choice.rule.column, by_value, engine_.table().columns.size());
+  return {Node{node.output, 0, sums[0], limits}, Node{node.output, 0, sums[1], limits}};
+}
+
 // Makes the chosen splits; all other nodes of the level become leaves. Returns the next level.
 std::vector<Node> Grower::split(std::span<const Node> level, std::span<const Offer> chosen,
                                 std::vector<GrownTree>& trees) {
@@ -193,7 +205,7 @@ std::vector<Node> Grower::split(std::span<const Node> level, std::span<const Off
   std::vector<Node> next;
   for (size_t i = 0; i < chosen.size(); ++i) {
     const Node& node = level[chosen[i].node];
-    for (size_t side = 0; side < 2; ++side) next.push_back({node.output, 0, sums[2 * i + side]});
+    for (const Node& child : children_of(node, choices[i], {sums[2 * i], sums[2 * i + 1]})) next.push_back(child);
     write(choices[i], chosen[i], std::span(next).last(2), node.id, trees[node.output].tree);
   }
   return next;
@@ -258,6 +270,10 @@ void Grower::look(std::vector<double>& root_gains) {
 }
 
 std::vector<GrownTree> Grower::grow(std::uint64_t number, std::vector<double>* root_gains) {
+  return params_.max_leaf_nodes > 0 ? grow_best_first(number, root_gains) : grow_level_by_level(number, root_gains);
+}
+
+std::vector<GrownTree> Grower::grow_level_by_level(std::uint64_t number, std::vector<double>* root_gains) {
   std::vector<GrownTree> trees(trees_of(params_, engine_.outputs()));
   begin_trees(number);
   std::vector<Node> level = roots(trees);

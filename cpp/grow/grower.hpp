@@ -21,12 +21,14 @@ struct GrownTree {
 
 class Grower {
  public:
-  Grower(Engine& engine, const Params& params, Ledger& ledger, double mu, const DrawState& from, Context& context)
+  Grower(Engine& engine, const Params& params, const Constraints& constraints, Ledger& ledger, double mu,
+         const DrawState& from, Context& context)
       : engine_(engine),
         params_(params),
+        constraints_(constraints),
         ledger_(ledger),
         worth_(params, ledger, mu),
-        search_(engine, params, ledger, mu, from, context) {
+        search_(engine, params, ledger, mu, from, constraints, context) {
     if (params.base != Base::trees) lines_.emplace(engine, worth_, params.base == Base::lines);
   }
 
@@ -61,8 +63,8 @@ class Grower {
   void begin_trees(std::uint64_t number);
   std::vector<Node> roots(std::vector<GrownTree>& trees) const;
   void raise(std::vector<double>& root_gains, size_t roots);
-  Offer best_offer(const Node& at, size_t node);
-  Offer best_split(size_t node) const;
+  Offer best_offer(const Node& at, std::span<const Candidate> found, size_t node);
+  Offer best_split(std::span<const Candidate> found, size_t node) const;
   static bool better(const Offer& a, const Offer& b);
   static bool equal(const Offer& a, const Offer& b);
   static std::vector<Offer> take_equal(std::span<const Node> level, const Offer& made, std::vector<Offer>& open);
@@ -71,13 +73,29 @@ class Grower {
   void buy(const Offer& made, std::span<const Offer> open);
   std::vector<Offer> choose(std::span<const Node> level);
   Choice described(const Offer& offer);
+  // The leaves of trees that grow best first, and all nodes that they came from.
+  struct Leaves {
+    std::vector<Node> nodes;                    // by number, as they came
+    std::vector<int> depth;                     // by number
+    std::vector<std::vector<Candidate>> found;  // by number: what a leaf was found to offer
+    std::vector<size_t> open;                   // their numbers, in the order of the engine's level
+    std::vector<int> count;                     // by tree
+  };
+  std::vector<GrownTree> grow_level_by_level(std::uint64_t number, std::vector<double>* root_gains);
+  std::vector<GrownTree> grow_best_first(std::uint64_t number, std::vector<double>* root_gains);
+  bool may_grow(const Leaves& leaves, size_t number) const;
+  void search(Leaves& leaves, std::vector<double>* root_gains);
+  std::vector<Offer> choose(const Leaves& leaves);
+  void split(Leaves& leaves, std::vector<Offer> chosen, std::vector<GrownTree>& trees);
   static void take_lines(std::span<const Node> level, std::vector<Offer>& chosen, std::vector<GrownTree>& trees);
   std::vector<Node> split(std::span<const Node> level, std::span<const Offer> chosen, std::vector<GrownTree>& trees);
+  std::array<Node, 2> children_of(const Node& node, const Choice& choice, const std::array<NodeSums, 2>& sums) const;
   void write(const Choice& choice, const Offer& offer, std::span<Node> children, size_t id, Tree& tree) const;
   double weight_of(const NodeSums& node) const;
 
   Engine& engine_;
   const Params& params_;
+  const Constraints& constraints_;
   Ledger& ledger_;
   Worth worth_;
   Search search_;

@@ -41,10 +41,15 @@ void Lines::begin_trees() {
   }
 }
 
+double line_slope(Int128 product, const ScoreSums& scores, const GradientFacts& gradients, const TableFacts& table) {
+  // Both products are exact: at most 2^36 * 2^78.
+  return real(Int128{table.weight} * product - Int128{gradients.total} * scores.scores);
+}
+
 double line_gain(Int128 product, const ScoreSums& scores, const GradientFacts& gradients, const TableFacts& table) {
   const std::int64_t weight = table.weight;
-  // All three are exact: at most 2^36 * 2^78 and 2^36 * 2^66.
-  const double along = real(Int128{weight} * product - Int128{gradients.total} * scores.scores);
+  // These are exact too: at most 2^36 * 2^66.
+  const double along = line_slope(product, scores, gradients, table);
   const double spread = real(Int128{weight} * scores.squares - Int128{scores.scores} * scores.scores);
   const double factor = scaled(0.5, -2 * gradients.shift - table.weight_shift) / real(weight);
   return along * (along / spread) * factor;
@@ -61,6 +66,8 @@ void Lines::compute(size_t output, std::span<const size_t> columns) {
     Known& known = known_[output][wanted[i]];
     known.gain = line_gain(products[i], scores_[wanted[i]], gradients, engine_.table());
     known.root = std::sqrt(2.0 * known.gain) * kRoundingSlack;
+    const std::int8_t trend = engine_.table().columns[wanted[i]].trend;
+    if (trend * line_slope(products[i], scores_[wanted[i]], gradients, engine_.table()) < 0) known.gain = 0.0;
     computed_[output].push_back(wanted[i]);
   }
 }

@@ -10,6 +10,9 @@
 
 namespace frugal {
 
+// A number with the sign of the line's slope, as gradients have it: `product` is the sum of weight unit * q * score.
+double line_slope(Int128 product, const ScoreSums& scores, const GradientFacts& gradients, const TableFacts& table);
+
 // The gain of a line from exact sums: `product` is the sum of weight unit * q * score.
 double line_gain(Int128 product, const ScoreSums& scores, const GradientFacts& gradients, const TableFacts& table);
 

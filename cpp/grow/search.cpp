@@ -40,13 +40,15 @@ bool most_bytes_used(std::span<const std::uint8_t> mask) {
 }  // namespace
 
 Search::Search(Engine& engine, const Params& params, const Ledger& ledger, double mu, const DrawState& from,
-               Context& context)
+               const Constraints& constraints, Context& context)
     : engine_(engine),
       ledger_(ledger),
       worth_(params, ledger, mu),
       context_(context),
       min_weight_(scaled(params.min_samples_leaf, engine.table().weight_shift)),
-      screening_(worth_screening(engine.table(), params.screening, mu)),
+      best_first_(params.max_leaf_nodes > 0),
+      with_trends_(constraints.has_trends()),
+      screening_(!best_first_ && worth_screening(engine.table(), params.screening, mu)),
       packed_(engine.table().columns.size()),
       often_(packed_.size(), real(engine.table().rows) * real(trees_of(params, engine.outputs()))),
       root_bounds_(packed_.size()),
@@ -96,20 +98,26 @@ void Search::draw() {
   engine_.offer(dense);
 }
 
+// Splits that constraints forbid are no candidates: so they are no offers, and set no limit for others.
 void Search::note(size_t node, size_t column, const ColumnSplit& split) {
-  if (split.gain > 0) found_[node].push_back({column, split});
+  if (split.gain > 0 && nodes_[node].limits.allows(column)) found_[node].push_back({column, split});
 }
 
 // Returns the nodes that can be split.
-std::vector<size_t> Search::begin_level(std::vector<Node>& nodes) {
+std::vector<size_t> Search::begin_level(std::vector<Node>& nodes, std::span<const std::uint8_t> wanted) {
   Mask open(nodes.size());
   std::vector<size_t> numbers;
   for (size_t n = 0; n < nodes.size(); ++n) {
-    open[n] = can_split(nodes[n].sums);
+    open[n] = (wanted.empty() || wanted[n]) && can_split(nodes[n].sums);
     if (open[n]) numbers.push_back(n);
   }
-  const std::vector<NodeSums> sums = engine_.begin_level(open, screening_);
-  for (size_t n : numbers) nodes[n].sums = sums[n];
+  Mask asked = open;
+  for (size_t n = 0; with_trends_ && n < nodes.size(); ++n)  // the range of a node depends on the sums of its sibling
+    if (nodes[n].limits.order != 0) asked[n] = open[n] || open[n ^ 1];
+  const std::vector<NodeSums> sums = engine_.begin_level(asked, screening_);
+  for (size_t n = 0; n < nodes.size(); ++n)
+    if (asked[n]) nodes[n].sums = sums[n];
+  if (with_trends_) confine_nodes(nodes, asked);
   nodes_ = nodes;
   found_.assign(nodes.size(), {});
   complete_.assign(nodes.size(), 0);
@@ -117,9 +125,19 @@ std::vector<size_t> Search::begin_level(std::vector<Node>& nodes) {
   return numbers;
 }
 
-void Search::level(std::vector<Node>& nodes, bool at_root, bool deeper, bool everything) {
+// Siblings are side by side.
+void Search::confine_nodes(std::vector<Node>& nodes, const Mask& asked) {
+  for (size_t n = 0; n + 1 < nodes.size(); n += 2)
+    if (asked[n]) confine(nodes[n].sums, nodes[n + 1].sums, nodes[n].limits, nodes[n + 1].limits);
+  std::vector<ValueRange> ranges;
+  for (const Node& node : nodes) ranges.push_back(node.limits.range);
+  engine_.confine(ranges);
+}
+
+void Search::level(std::vector<Node>& nodes, bool at_root, bool deeper, bool everything,
+                   std::span<const std::uint8_t> wanted) {
   at_root_ = at_root;
-  const std::vector<size_t> open = begin_level(nodes);
+  const std::vector<size_t> open = begin_level(nodes, wanted);
   everything = everything || (at_root_ && offered_.all_at_root());
   sampled_ = offered_.sampling() && !everything;
   if (owned_apart()) {
@@ -132,7 +150,7 @@ void Search::level(std::vector<Node>& nodes, bool at_root, bool deeper, bool eve
     for (size_t column : newly_bought_) search_column(column, rest);
   }
   const bool kept = deeper && (sampled_ || !offered_.sampling());  // else the next level searches other columns
-  search_new(open, kept, everything || !owned_apart() ? Care::everything : Care::with_bounds);
+  search_new(open, kept, everything || best_first_ || !owned_apart() ? Care::everything : Care::with_bounds);
   if (offered_.sampling() && everything) draw();
 }
 
@@ -206,7 +224,7 @@ Search::Mask Search::possible(size_t node, bool everything) const {
   for (size_t p = 0; p < columns.size(); ++p) {
     const size_t c = columns[p];
     if (!everything) {
-      if (!is_new(c)) continue;
+      if (!is_new(c) || !open.limits.allows(c)) continue;
       const double limit = worth_.limit(c, least);
       if (!(most > limit) || (bounds && at_root_ && !(root_bounds_.bound(open.output, c) > limit))) continue;
     }

@@ -18,14 +18,15 @@ namespace frugal {
 class Search {
  public:
   Search(Engine& engine, const Params& params, const Ledger& ledger, double mu, const DrawState& from,
-         Context& context);
+         const Constraints& constraints, Context& context);
 
   // `signs`: of the outputs, if one tree grows for all of them; else empty.
   void begin_trees(std::span<const std::int8_t> signs);
 
   // Searches a level and sets the sums of its nodes. `deeper`: its children will be searched too. `everything`: without
-  // screening, because the gain of every column is needed.
-  void level(std::vector<Node>& nodes, bool at_root, bool deeper, bool everything);
+  // screening, because the gain of every column is needed. `wanted`: flags of the nodes to search; empty: all.
+  void level(std::vector<Node>& nodes, bool at_root, bool deeper, bool everything,
+             std::span<const std::uint8_t> wanted = {});
   std::span<const Candidate> candidates(size_t node) const { return found_[node]; }
 
   // Whether all columns were searched at the roots of the last trees.
@@ -52,7 +53,8 @@ class Search {
 
   void pack();
   void draw();
-  std::vector<size_t> begin_level(std::vector<Node>& nodes);
+  std::vector<size_t> begin_level(std::vector<Node>& nodes, std::span<const std::uint8_t> wanted);
+  void confine_nodes(std::vector<Node>& nodes, const Mask& asked);
   bool screening_is_hopeless(size_t node) const;
   void search_owned(std::span<const size_t> nodes, bool deeper);
   void search_column(size_t column, std::span<const size_t> nodes);
@@ -70,6 +72,8 @@ class Search {
   Worth worth_;
   Context& context_;
   double min_weight_;  // of a leaf, in units
+  bool best_first_;    // what a leaf was once found to offer must be all that it ever does
+  bool with_trends_;   // predictions must not fall, or rise, with some columns
   bool screening_;
   bool screening_by_sample_;  // the engine is asked to rule out columns, too
 

@@ -6,6 +6,7 @@
 
 #include "data/params.hpp"
 #include "engine/engine.hpp"
+#include "grow/constraints.hpp"
 #include "price/ledger.hpp"
 
 namespace frugal {
@@ -15,6 +16,7 @@ struct Node {
   size_t output = 0;  // its tree: that of an output, or 0 for the tree of all outputs
   size_t id = 0;      // in the tree
   NodeSums sums;
+  NodeLimits limits{};
 };
 
 struct Candidate {

@@ -69,9 +69,15 @@ SECTIONS: dict[str, list[Row]] = {
             lgbm="reg_lambda",
             xgb="reg_lambda",
         ),
-        Row("not yet", later="max_leaf_nodes", hist="max_leaf_nodes", lgbm="num_leaves", xgb="max_leaves"),
         Row(
-            "none: trees grow level by level, and within a level the best split goes first, since it pays",
+            "best first; None: no limit, and level by level",
+            "max_leaf_nodes",
+            hist="max_leaf_nodes",
+            lgbm="num_leaves",
+            xgb="max_leaves",
+        ),
+        Row(
+            "none: trees grow best first with max_leaf_nodes, otherwise level by level",
             xgb="grow_policy",
         ),
         Row(
@@ -105,15 +111,15 @@ SECTIONS: dict[str, list[Row]] = {
             xgb="colsample_bytree colsample_bylevel colsample_bynode",
         ),
         Row(
-            "not yet",
-            later="monotonic_cst",
+            "exact for every row there can be; what breaks it is no offer; two classes at most",
+            "monotonic_cst",
             hist="monotonic_cst",
             native="monotone_constraints monotone_constraints_method monotone_penalty",
             xgb="monotone_constraints",
         ),
         Row(
-            "not yet",
-            later="interaction_cst",
+            "groups by place or name",
+            "interaction_cst",
             hist="interaction_cst",
             native="interaction_constraints",
             xgb="interaction_constraints",

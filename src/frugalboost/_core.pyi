@@ -187,6 +187,10 @@ class CpuEngine:
 
     def best_constant(self) -> list[float]: ...
 
+    def constrain(self, trends: Sequence[int]) -> None: ...
+
+    def confine(self, ranges: Sequence[tuple[float, float]]) -> None: ...
+
     def predict(self, constants: Sequence[float]) -> None: ...
 
     def predict_as_before(self) -> None: ...
@@ -282,6 +286,38 @@ class MultiStrategy(enum.Enum):
 
     multi_output_tree = 1
 
+class Interactions(enum.Enum):
+    all = 0
+
+    none = 1
+
+    pairs = 2
+
+    groups = 3
+
+class Constraints:
+    """Trends of columns, and which columns may meet on the way to a leaf."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def trends(self) -> list[int]: ...
+
+    @trends.setter
+    def trends(self, arg: Sequence[int], /) -> None: ...
+
+    @property
+    def interactions(self) -> Interactions: ...
+
+    @interactions.setter
+    def interactions(self, arg: Interactions, /) -> None: ...
+
+    @property
+    def groups(self) -> list[list[int]]: ...
+
+    @groups.setter
+    def groups(self, arg: Sequence[Sequence[int]], /) -> None: ...
+
 class Params:
     def __init__(self) -> None: ...
 
@@ -314,6 +350,12 @@ class Params:
 
     @max_depth.setter
     def max_depth(self, arg: int, /) -> None: ...
+
+    @property
+    def max_leaf_nodes(self) -> int: ...
+
+    @max_leaf_nodes.setter
+    def max_leaf_nodes(self, arg: int, /) -> None: ...
 
     @property
     def base(self) -> Base: ...
@@ -565,7 +607,7 @@ class Boosted:
     @property
     def slope(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
 
-def boost(engine: object, rules: Sequence[PriceRule], budget: float, params: Params, progress: Progress, observer: Callable | None, threads: int) -> Boosted:
+def boost(engine: object, rules: Sequence[PriceRule], budget: float, params: Params, constraints: Constraints, progress: Progress, observer: Callable | None, threads: int) -> Boosted:
     """Boost trees on an engine; the whole loop runs without Python."""
 
 class RidgeFit:

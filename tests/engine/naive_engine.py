@@ -11,9 +11,11 @@ from math import frexp, inf, ldexp, nan
 
 import numpy as np
 import reference
+import reference_constraints
 import reference_direction
 import reference_lines
 import twins
+from reference_constraints import Range
 
 from frugalboost.losses import BuiltIn
 
@@ -93,6 +95,7 @@ class NaiveEngine:
         self.loss = loss_of(loss, outputs)
         self.train = Rows(train, outputs)
         self.validation = None if validation is None else Rows(validation, outputs)
+        self.trends = []
         self.pools = {"all": list(range(train.X.shape[1])), "offered": [], "owned": []}
 
     # ------------------------------------------------------------------------------------------- what is known
@@ -121,6 +124,12 @@ class NaiveEngine:
 
     def leaf_quantile(self):
         return -1.0 if self.loss.quantile is None else self.loss.quantile
+
+    def constrain(self, trends):
+        self.trends = trends
+
+    def confine(self, ranges):
+        self.ranges = [reference_constraints.Range(*r) for r in ranges]
 
     # --------------------------------------------------------------------------------------------- predictions
 
@@ -210,7 +219,8 @@ class NaiveEngine:
             output, rows = self.level[node]
             left = [b for b, is_left in enumerate(goes_left) if is_left]
             children += [(output, side) for side in twins.partition(rows, self.train.bins[column], left)]
-        self.level = children
+        done = {*leaves, *(node for node, _, _ in rules)}
+        self.level = children + [node for n, node in enumerate(self.level) if n not in done]
         return [self._sums(node) for node in children]
 
     def columns(self, pool):
@@ -239,9 +249,20 @@ class NaiveEngine:
         factor = ldexp(0.5, -2 * self.tree_q[output][1] - self.train.shift) / float(sum(weight))
         if self.X.is_categorical(column):
             gradient, weight = in_order(gradient, weight, least)
-        best = twins.scan(gradient, weight, least, factor)
+        best = twins.scan(gradient, weight, least, factor, self._gain(node, column, len(weight) - 1))
         side = {"unseen": UNSEEN, "left": LEFT, "right": RIGHT}[best.missing]
         return best.gain, max(len(best.left) - 1, 0), side, inf
+
+    def _gain(self, node, column, values):
+        """The gain of a split by the constraints of a node; 0: it is not allowed."""
+        trend = self.trends[column] if self.trends else 0
+        limits = reference_constraints.SplitLimits(trend, self.ranges[node] if self.trends else Range())
+
+        def gain(left, right, factor, values_left):
+            free = twins.free_gain(left, right, factor)
+            return limits.gain(*left, *right, factor, free, values_left < values) or 0.0
+
+        return gain if limits.any else None
 
     def search(self, pool, nodes, deeper):
         return [[self.best_split(n, c) for c in self.pools[pool]] for n in nodes]

@@ -176,14 +176,14 @@ def test_other_bins_for_validation():
         made(validation=engines.EngineRows(other, np.zeros(5), None))
 
 
-def boosted(engine, base=_core.Base.trees, **progress):
+def boosted(engine, base=_core.Base.trees, constraints=None, **progress):
     begun = _core.Progress()
     for name, value in progress.items():
         setattr(begun, name, value)
     params = _core.Params()
     params.max_iter, params.min_samples_leaf, params.base = 2, 2.0, base
     prices = _core.FeaturePrices(np.ones(2), np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32), 1.0, np.inf)
-    return _core.boost(engine, [prices], np.inf, params, begun, None, 1)
+    return _core.boost(engine, [prices], np.inf, params, constraints or _core.Constraints(), begun, None, 1)
 
 
 @pytest.mark.parametrize(
@@ -196,6 +196,37 @@ def boosted(engine, base=_core.Base.trees, **progress):
 def test_progress_that_does_not_fit(progress):
     with pytest.raises(ValueError, match=r"One price and one gain|does not exist"):
         boosted(made(train=rows(raw=np.zeros(30))), **progress)
+
+
+@pytest.mark.parametrize(
+    ("record", "outputs", "message"),
+    [
+        ({"trends": [1]}, 1, "One trend per column"),
+        ({"trends": [1, 2]}, 1, "A trend is -1, 0 or 1"),
+        ({"trends": [1, 0]}, 3, "no common trend"),
+        ({"groups": [[1, 0]]}, 1, "not sorted"),
+        ({"groups": [[0, 7]]}, 1, "no such column"),
+    ],
+)
+def test_constraints_that_do_not_fit(record, outputs, message):
+    constraints = _core.Constraints()
+    for name, value in record.items():
+        setattr(constraints, name, value)
+    more = {"train": rows(classes=True), "loss": LogLoss(), "outputs": 3} if outputs > 1 else {}
+    with pytest.raises(ValueError, match=message):
+        boosted(made(**more), constraints=constraints)
+
+
+def test_constraints_of_a_level():
+    engine = ready(train=rows(100))
+    for call in (lambda: engine.constrain([1]), lambda: engine.constrain([1, 3]), lambda: engine.confine([])):
+        with pytest.raises(ValueError, match=r"per column|-1, 0 or 1|per node"):
+            call()
+    with pytest.raises(ValueError, match="must first be asked to"):
+        made().confine([(0.0, 1.0)])
+    free = engine.best_split(0, 0)
+    engine.confine([(0.0, 0.0)])
+    assert engine.best_split(0, 0)[0] < 0 < free[0]  # no value is left to be another
 
 
 class TooMany(NaiveEngine):

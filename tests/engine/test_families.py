@@ -50,7 +50,8 @@ def check(problem):
         assert_equal_models(renamed, core, np.argsort(new_name))
         np.testing.assert_array_equal(renamed.predict_proba(X)[:, new_name], core.predict_proba(X))
     if name == "log_loss" and not options.categorical:  # levels are ordered by gradients: ties may fall the other way
-        swapped = fit_again(core, X, 1 - y, weights)
+        falling = [-trend for trend in options.monotonic] or None
+        swapped = fit_again(core, X, 1 - y, weights, monotonic_cst=falling)
         np.testing.assert_array_equal(swapped.predict_proba(X)[:, ::-1], core.predict_proba(X))
         assert swapped.history_["bought"] == core.history_["bought"]
 

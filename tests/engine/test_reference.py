@@ -115,6 +115,7 @@ def fit_both(X, y, weights, name, options):
         learning_rate=options.learning_rate,
         max_iter=options.max_iter,
         max_depth=options.max_depth,
+        max_leaf_nodes=options.max_leaf_nodes,
         min_samples_leaf=options.min_samples_leaf,
         l2_regularization=options.l2,
         max_bins=options.max_bins,
@@ -125,6 +126,8 @@ def fit_both(X, y, weights, name, options):
         categorical_features=list(options.categorical),
         base=options.base,
         line_scale=options.line_scale,
+        monotonic_cst=options.monotonic or None,
+        interaction_cst=options.interactions,
         **strategy,
     )
     with warnings.catch_warnings():

@@ -44,7 +44,7 @@ def histogram(bins, rows, q, weights, cells):
     return gradient, weight
 
 
-def gain_of(left, right, factor):
+def free_gain(left, right, factor):
     """1/2 (GL^2/WL + GR^2/WR - G^2/W); products of whole numbers are rounded once."""
     (gl, wl), (gr, wr) = left, right
     numerator = float(gl * wr) - float(gr * wl)
@@ -55,8 +55,11 @@ def sums(gradient, weight, cells):
     return sum(gradient[c] for c in cells), sum(weight[c] for c in cells)
 
 
-def best_of(gradient, weight, candidates, min_weight, factor):
-    """The first of the best: candidates are sets of cells that go left, tried with missing values right, then left."""
+def best_of(gradient, weight, candidates, min_weight, factor, gain_of=None):
+    """The first of the best: candidates are sets of cells that go left, tried with missing values right, then left.
+
+    ``gain_of(left, right, factor, cells_left)``: of a split, where constraints hold.
+    """
     cells = range(len(weight))
     missing = cells[-1]
     best = Best()
@@ -67,15 +70,15 @@ def best_of(gradient, weight, candidates, min_weight, factor):
             right = sums(gradient, weight, [c for c in cells if c not in at_left])
             if min(left[1], right[1]) < min_weight or min(left[1], right[1]) == 0:
                 continue
-            gain = gain_of(left, right, factor)
+            gain = gain_of(left, right, factor, len(values_left)) if gain_of else free_gain(left, right, factor)
             if gain > 0 and gain > best.gain:
                 best = Best(gain, tuple(values_left), side if weight[missing] > 0 else "unseen")
     return best
 
 
-def scan(gradient, weight, min_weight, factor):
+def scan(gradient, weight, min_weight, factor, gain_of=None):
     """The best threshold: bins up to one of them go left. All of them, where missing values alone go right."""
-    return best_of(gradient, weight, [range(k + 1) for k in range(len(weight) - 1)], min_weight, factor)
+    return best_of(gradient, weight, [range(k + 1) for k in range(len(weight) - 1)], min_weight, factor, gain_of)
 
 
 def level_groups(gradient, weight, min_weight):

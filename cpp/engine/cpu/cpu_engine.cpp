@@ -68,6 +68,14 @@ CpuEngine::CpuEngine(const Sample& train, const Sample* validation, Loss& loss, 
   single_search_.use(singles_.lanes());
 }
 
+void CpuEngine::constrain(std::span<const std::int8_t> trends) {
+  for (size_t c = 0; c < trends.size(); ++c) facts_.columns[c].trend = trends[c];
+}
+
+void CpuEngine::confine(std::span<const ValueRange> ranges) {
+  for (size_t n = 0; n < ranges.size(); ++n) level_.nodes[n].range = ranges[n];
+}
+
 void CpuEngine::begin_trees(std::span<const std::int8_t> signs) {
   for_all_ = !signs.empty();
   if (for_all_) combine(predictions_, signs, weights_, context_, combined_);
@@ -158,8 +166,21 @@ std::vector<NodeSums> CpuEngine::split(std::span<const SplitRule> splits, std::s
     sums.push_back(p.left.sums);
     sums.push_back(p.right.sums);
   }
+  if (splits.size() + leaves.size() < level_.nodes.size()) let_wait(splits, leaves, next);
   level_ = std::move(next);
   return sums;
+}
+
+// The nodes of the level that are neither split nor leaves are in the next one too.
+void CpuEngine::let_wait(std::span<const SplitRule> splits, std::span<const size_t> leaves, Level& next) const {
+  std::vector<std::uint8_t> done(level_.nodes.size());
+  for (const SplitRule& rule : splits) done[rule.node] = 1;
+  for (size_t leaf : leaves) done[leaf] = 1;
+  for (size_t n = 0; n < done.size(); ++n) {
+    if (done[n]) continue;
+    next.waiting.push_back({next.nodes.size(), n});
+    next.nodes.push_back(level_.nodes[n]);
+  }
 }
 
 void CpuEngine::own(std::span<const size_t> columns) {

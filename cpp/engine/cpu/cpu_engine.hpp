@@ -29,6 +29,8 @@ class CpuEngine final : public Engine {
   size_t outputs() const override { return loss_.outputs(); }
   double step_limit() const override { return loss_.step_limit(); }
   double leaf_quantile() const override { return loss_.leaf_quantile(); }
+  void constrain(std::span<const std::int8_t> trends) override;
+  void confine(std::span<const ValueRange> ranges) override;
 
   std::vector<double> best_constant() override { return loss_.start(train_.target, context_); }
   void predict(std::span<const double> constants) override { predictions_.set(constants); }
@@ -90,6 +92,7 @@ class CpuEngine final : public Engine {
   AllGradients searched() const { return for_all_ ? AllGradients(&combined_, 1) : predictions_.gradients(); }
   size_t tree_of(size_t output) const { return for_all_ ? 0 : output; }
   void begin_screening();
+  void let_wait(std::span<const SplitRule> splits, std::span<const size_t> leaves, Level& next) const;
   void add_up_level(std::span<const std::uint8_t> open, bool squares);
 
   const Sample train_;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/cpu/constrained_scan.hpp"
 #include "support/limits.hpp"
 #include "support/mask.hpp"
 #include "support/packed_cell.hpp"
@@ -34,6 +35,11 @@ void GroupSearch::begin_level(const Level& level) {
   std::fill(taken_.begin(), taken_.end(), 0);
   for (const Siblings& pair : level.pairs)
     if (const size_t slot = kept_of_parent(pair); slot != kNone) taken_[slot] = 1;
+  for (const auto& [node, before] : level.waiting) {
+    if (before >= kept_before_.size() || kept_before_[before] == kNone) continue;
+    kept_[node] = kept_before_[before];
+    taken_[kept_[node]] = 1;
+  }
 }
 
 // A free histogram of the pool, or kNone if the pool is full.
@@ -155,7 +161,7 @@ void GroupSearch::build(const Build& build, size_t group, std::int64_t* cells, s
 void GroupSearch::scan(const OpenNode& node, size_t group, const std::int64_t* cells, AllGradients gradients,
                        ColumnSplit* out, std::uint8_t wanted) const {
   const double factor = gradients[node.output].gain_factor(weights_, node.sums.weight);
-  const bool at_root = node.sums.weight == weights_.total;
+  const bool at_root = node.sums.weight == weights_.total, limited = node.range.limited();
   const auto scan_column = layout_->one_word() ? kernels().scan_packed : kernels().scan_wide;
   for (size_t lane = 0; lane < layout_->lanes().width(group); ++lane) {
     if (!has_bit(wanted, lane)) continue;
@@ -168,16 +174,18 @@ void GroupSearch::scan(const OpenNode& node, size_t group, const std::int64_t* c
                         min_weight_,
                         factor};
     if (table_.columns[c].categorical) {
-      out[lane] = scan_levels(task, at_root);
+      out[lane] = scan_levels(task, node.range, at_root);
       continue;
     }
-    const ScanResult best = scan_column(task);
+    const std::int8_t trend = table_.columns[c].trend;
+    const ScanResult best =
+        limited || trend != 0 ? constrained_scan(task, layout_->one_word(), trend, node.range) : scan_column(task);
     out[lane] = {best.gain, best.bin, best.missing};
   }
 }
 
 // The same scan for a categorical column: over groups of levels in the order of their mean gradient, instead of bins.
-ColumnSplit GroupSearch::scan_levels(const ScanTask& column, bool at_root) const {
+ColumnSplit GroupSearch::scan_levels(const ScanTask& column, const ValueRange& range, bool at_root) const {
   std::array<std::int64_t, 2 * (kMostBins + 1)> wide{};
   const size_t bins = index(column.value_bins), cells = bins + column.has_missing;
   if (layout_->one_word()) {
@@ -193,7 +201,7 @@ ColumnSplit GroupSearch::scan_levels(const ScanTask& column, bool at_root) const
   ScanTask ordered = column;
   ordered.cells = groups.cells.data();
   ordered.value_bins = groups.count;
-  const ScanResult best = kernels().scan_wide(ordered);
+  const ScanResult best = range.limited() ? constrained_scan(ordered, false, 0, range) : kernels().scan_wide(ordered);
   ColumnSplit split{best.gain, best.bin, best.missing};
   if (at_root) {  // without a minimum weight, the best split between neighbours is the best of all pairs of sets
     ordered.min_weight = 1.0;

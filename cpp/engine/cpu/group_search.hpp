@@ -90,7 +90,7 @@ class GroupSearch {
   void search_portion(std::span<const GroupPiece> pieces, OrderedRows& rows, AllGradients gradients, Context& context);
   PieceParts cut(std::span<const GroupPiece> pieces, OrderedRows& rows, Context& context) const;
   void add_up(const PieceParts& cut, size_t piece, size_t group);
-  ColumnSplit scan_levels(const ScanTask& column, bool at_root) const;
+  ColumnSplit scan_levels(const ScanTask& column, const ValueRange& range, bool at_root) const;
   void prepare_scratch(Context& context);
 
   const TableFacts& table_;

@@ -11,6 +11,7 @@ struct OpenNode {
   Row begin = 0, end = 0;
   size_t list = 0;
   NodeSums sums;
+  ValueRange range;
   Row rows() const { return end - begin; }  // in this part of the table
 };
 
@@ -24,6 +25,7 @@ struct Siblings {
 struct Level {
   std::vector<OpenNode> nodes;
   std::vector<Siblings> pairs;
+  std::vector<std::array<size_t, 2>> waiting;  // nodes that were in the level above too: numbers here, and there
 };
 
 }  // namespace frugal

@@ -75,6 +75,7 @@ TableFacts facts_of(const BinnedMatrix& sample, const TableFacts& whole, const B
   for (size_t p = 0; p < sample.dense(); ++p) {
     facts.columns.push_back(whole.columns[X.dense_column(p)]);
     facts.columns.back().missing = sample.has_missing(p);
+    facts.columns.back().trend = 0;  // gains without constraints are bounds too
   }
   facts.thresholds = &sample.thresholds();
   return facts;

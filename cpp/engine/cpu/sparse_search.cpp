@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/cpu/constrained_scan.hpp"
 #include "support/kernels.hpp"
 #include "support/limits.hpp"
 #include "support/packed_cell.hpp"
@@ -123,8 +124,9 @@ ColumnSplit SparseSearch::best_of(const OpenNode& node, const Column& column, do
     cells[2 * usual_bin + 1] = rest_weight;
   }
   const auto scan = Packed ? kernels().scan_packed : kernels().scan_wide;
+  const ScanTask task{cells, facts.bins, facts.missing, node.sums.gradient, node.sums.weight, min_weight_, factor};
   const ScanResult best =
-      scan({cells, facts.bins, facts.missing, node.sums.gradient, node.sums.weight, min_weight_, factor});
+      facts.trend != 0 || node.range.limited() ? constrained_scan(task, Packed, facts.trend, node.range) : scan(task);
   return {best.gain, best.bin, best.missing};
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from inspect import signature
 from typing import Any, ClassVar, Self
@@ -30,6 +30,7 @@ from frugalboost.tables.reading import read_table
 from frugalboost.tables.sample import Checksums, Sample
 from frugalboost.tables.sources import IteratedBatches, as_batches
 from frugalboost.tables.targets import check_weights
+from frugalboost.training.constraints import Constraints
 from frugalboost.training.params import Params
 from frugalboost.training.set_aside import DRAW
 from frugalboost.training.task import FitTask
@@ -61,12 +62,15 @@ class GBFSBase(NotebookMixin, ExplainingMixin, MadeOfMixin, PredictingMixin, Sel
     learning_rate: float
     max_iter: int
     max_depth: int | None
+    max_leaf_nodes: int | None
     base: str
     line_scale: str
     min_samples_leaf: float
     l2_regularization: float
     max_bins: int
     categorical_features: Any
+    monotonic_cst: Any
+    interaction_cst: Any
     bins_folder: str | os.PathLike[str] | None
     loss: str | BuiltIn | Loss
     leaf_values: str
@@ -221,9 +225,21 @@ class GBFSBase(NotebookMixin, ExplainingMixin, MadeOfMixin, PredictingMixin, Sel
             self._costs(),
             Params.from_estimator(self),
             budget=np.inf if self.budget is None else float(self.budget),
+            constraints=self._constraints(train.table.vocabulary),
             names=self._names(),
             classes=isinstance(self, ClassifierMixin),
         )
+
+    def _constraints(self, categorical: Collection[int] = ()) -> Constraints:
+        found = Constraints.resolve(
+            self.monotonic_cst, self.interaction_cst, self.n_features_in_, self._names(), categorical
+        )
+        if found.trends and self._outputs > 1:
+            raise ValueError(
+                f"monotonic_cst is for two classes, whose probabilities rise and fall together; y has {self._outputs}. "
+                "Leave it out, or fit one class against the others."
+            )
+        return found
 
     def _like(self, **params: Any) -> Self:
         """An unfitted copy that knows the table of this estimator."""
@@ -237,7 +253,9 @@ class GBFSBase(NotebookMixin, ExplainingMixin, MadeOfMixin, PredictingMixin, Sel
         """A fitted copy with another model. ``seed`` decided which rows were set aside."""
         copy = self._like(**params)
         copy._fitted_on = fitted_on
-        copy._warm_start = WarmStart(result.model, self._loss, self._names(), seed, draw=DRAW)
+        copy._warm_start = WarmStart(
+            result.model, self._loss, self._names(), seed, constraints=copy._constraints(), draw=DRAW
+        )
         publish(copy, result)
         return copy
 

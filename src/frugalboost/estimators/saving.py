@@ -150,6 +150,10 @@ def _restore(estimator: Any, model: Model, thresholds: Thresholds | None, descri
         estimator.classes_ = description["classes"]
     publish(estimator, FitResult(model, description["refit_scores"], description["selling"]))
     fingerprint = description["fingerprint"]
+    try:
+        constraints = estimator._constraints(model.levels)
+    except ValueError as error:
+        raise ModelFileError(str(error)[:400].removesuffix(".")) from None
     estimator._warm_start = WarmStart(
         model,
         estimator._loss,
@@ -158,6 +162,7 @@ def _restore(estimator: Any, model: Model, thresholds: Thresholds | None, descri
         thresholds=thresholds,
         lost_costs=description["structured_costs"],
         fingerprint=None if fingerprint is None else tuple(fingerprint),
+        constraints=constraints,
         draw=description["set_aside"],
     )
     fitted_on = description["table"]
@@ -183,6 +188,7 @@ def _params_to_file(estimator: Any) -> dict[str, Any]:
         params["random_state"] = None  # the state of a generator is not needed after fit
     if not isinstance(params["categorical_features"], str | None):
         params["categorical_features"] = np.asarray(params["categorical_features"]).tolist()
+    params |= _constraints_to_file(params)
     if is_structured(params["costs"]):
         params["costs"] = estimator._model.paid_prices().tolist()
     elif hasattr(params["costs"], "items"):
@@ -190,6 +196,18 @@ def _params_to_file(estimator: Any) -> dict[str, Any]:
     elif params["costs"] is not None:
         params["costs"] = np.asarray(params["costs"], dtype=np.float64).tolist()
     return params
+
+
+def _constraints_to_file(params: dict[str, Any]) -> dict[str, Any]:
+    """``monotonic_cst`` and ``interaction_cst`` as lists and mappings."""
+    monotonic, groups = params["monotonic_cst"], params["interaction_cst"]
+    if hasattr(monotonic, "items"):
+        monotonic = {name: int(value) for name, value in monotonic.items()}
+    elif monotonic is not None:
+        monotonic = [int(value) for value in monotonic]
+    if groups is not None and not isinstance(groups, str):
+        groups = [sorted((c if isinstance(c, str) else int(c) for c in group), key=str) for group in groups]
+    return {"monotonic_cst": monotonic, "interaction_cst": groups}
 
 
 def _params_from_file(params: dict[str, Any], loss: Any, made: Any) -> dict[str, Any]:
@@ -212,7 +230,11 @@ def _is_param(name: str, value: Any) -> bool:
         return all(map(is_number, value))
     if name == "categorical_features" and isinstance(value, list):
         return all(isinstance(v, str | int) for v in value)
-    return name in ("costs", "class_weight") and is_mapping_to_numbers(value)
+    if name == "monotonic_cst" and isinstance(value, list):
+        return all(map(is_number, value))
+    if name == "interaction_cst" and isinstance(value, list):
+        return all(isinstance(group, list) and all(isinstance(v, str | int) for v in group) for group in value)
+    return name in ("costs", "class_weight", "monotonic_cst") and is_mapping_to_numbers(value)
 
 
 def _check_params(estimator: Any) -> None:

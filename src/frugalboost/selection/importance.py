@@ -106,5 +106,6 @@ def narrowed(task: FitTask, columns: Columns, threads: int, rows: Columns | None
         levels={},
         costs=replace(resolve(np.zeros(len(columns)), len(columns), None), given=False),
         budget=np.inf,
+        constraints=task.constraints.on(columns),
         params=replace(task.params, mu=0.0, new_features=1.0),
     )

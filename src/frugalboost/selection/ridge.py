@@ -25,8 +25,9 @@ _WITHOUT_CURVATURE = ("absolute_error", "quantile")
 
 
 def has_ridge(task: FitTask) -> bool:
-    """Whether the loss has the curvature that a ridge needs, and the table a column for a line."""
-    return not (isinstance(task.loss, BuiltIn) and task.loss.name in _WITHOUT_CURVATURE)
+    """Whether the loss has the curvature that a ridge needs, and its slopes may have either sign."""
+    no_curvature = isinstance(task.loss, BuiltIn) and task.loss.name in _WITHOUT_CURVATURE
+    return not no_curvature and not task.constraints.trends
 
 
 @dataclass(frozen=True)

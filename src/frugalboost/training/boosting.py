@@ -32,6 +32,7 @@ def boost(
         rules=list(task.costs.rules),
         budget=task.budget,
         params=params,
+        constraints=task.constraints.to_core(),
         progress=_progress(previous, task) if start is None else _beginning(start),
         observer=observer,
         threads=threads,

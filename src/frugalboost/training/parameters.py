@@ -169,6 +169,18 @@ PARAMETERS = (
         to_core=_same,
     ),
     Parameter(
+        "max_leaf_nodes",
+        "int | None",
+        "None",
+        "int or None",
+        [Interval(Integral, 2, None, closed="left"), None],
+        """Maximum number of leaves of a tree, which then grows best first: of all its leaves the one whose best split
+        is worth most, at the prices of that moment, is split next. ``max_depth`` holds too. Every column is searched,
+        whatever ``screening`` says. None: trees grow level by level.""",
+        kept="int | None",
+        to_core=lambda value: 0 if value is None else _count(value),
+    ),
+    Parameter(
         "multi_strategy",
         "str",
         '"auto"',
@@ -245,6 +257,27 @@ PARAMETERS = (
         """Columns whose values have no order: by their type in a data frame, or as a list of names, positions or
         booleans. Each is one feature with one price, split by sets of its levels. A level that training did not see
         counts as missing.""",
+    ),
+    Parameter(
+        "monotonic_cst",
+        "Any",
+        "None",
+        "array-like, mapping or None",
+        ["array-like", HasMethods("items"), None],
+        """Features in which predictions may only rise (1) or only fall (-1), as in scikit-learn: one entry for each
+        column, or a mapping from names; what it leaves out is 0, no constraint. For two classes this is about the
+        probability of ``classes_[1]``; more classes are an error. A split or a line that breaks a constraint is not
+        offered, at any price. Nothing is said of missing values (see docs/guide/constraints.md).""",
+    ),
+    Parameter(
+        "interaction_cst",
+        "Any",
+        "None",
+        '{"pairwise", "no_interactions"}, list of groups or None',
+        ["array-like", set, tuple, StrOptions({"pairwise", "no_interactions"}), None],
+        """Which features may meet on the way from a root to a leaf, as in scikit-learn: those of one group. A group is
+        a list of positions or names. Features that are in no group are one more group. "no_interactions": each by
+        itself. "pairwise": any two. Lines use one feature each.""",
     ),
     Parameter(
         "bins_folder",

@@ -28,6 +28,7 @@ class Params:
     learning_rate: float
     max_iter: int
     max_depth: int
+    max_leaf_nodes: int | None
     multi_strategy: str
     base: str
     line_scale: str

@@ -13,6 +13,7 @@ from frugalboost.losses import BuiltIn, Loss
 from frugalboost.tables import Levels
 from frugalboost.tables.sample import Sample
 from frugalboost.training.binning import Thresholds
+from frugalboost.training.constraints import Constraints
 from frugalboost.training.params import Params
 
 
@@ -30,6 +31,7 @@ class FitTask:
     costs: Resolved
     params: Params
     budget: float = np.inf
+    constraints: Constraints = field(default_factory=Constraints)
     names: tuple[str, ...] | None = None  # of the features
     classes: bool = False  # y holds the numbers of classes
     bins: _core.BinnedMatrix | None = None  # of the training rows; None: not prepared yet

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from frugalboost.losses import BuiltIn, Loss
 from frugalboost.training.binning import Thresholds
+from frugalboost.training.constraints import Constraints
 from frugalboost.training.model import Model
 from frugalboost.training.set_aside import DRAW
 from frugalboost.training.task import FitTask
@@ -30,6 +31,7 @@ class WarmStart:
     thresholds: Thresholds | None = None
     lost_costs: bool = False  # the model came from a file, which does not hold price objects
     fingerprint: tuple[int, str] | None = None
+    constraints: Constraints | None = None  # which all trees keep
     draw: str | None = None  # how rows were set aside; None: as versions did that did not say
 
     @classmethod
@@ -44,7 +46,16 @@ class WarmStart:
         thresholds = None if fingerprint is None else task.thresholds
         seed = task.params.validation_seed
         draw = DRAW if before is None or before.seed is None else before.draw
-        return cls(model, task.loss, task.names, seed, thresholds=thresholds, fingerprint=fingerprint, draw=draw)
+        return cls(
+            model,
+            task.loss,
+            task.names,
+            seed,
+            thresholds=thresholds,
+            fingerprint=fingerprint,
+            constraints=task.constraints,
+            draw=draw,
+        )
 
     def check(self, task: FitTask) -> None:
         """Raise ValueError if a task can't continue this model."""
@@ -61,6 +72,11 @@ class WarmStart:
         same = type(self.loss) is type(task.loss) and (self.loss == task.loss or not isinstance(task.loss, BuiltIn))
         if not same:
             raise ValueError(f"{_CANT_CONTINUE} was fitted with loss={self.loss!r}, not {task.loss!r}. {_START_AGAIN}")
+        if (self.constraints or Constraints()) != task.constraints:
+            raise ValueError(
+                f"{_CANT_CONTINUE} was fitted with another monotonic_cst or interaction_cst, which its trees keep. "
+                f"{_START_AGAIN}"
+            )
         self._check_draw(task)
         paid = float(self.model.purchases.price.sum())
         if paid > task.budget * (1 + 1e-9):
@@ -100,4 +116,5 @@ def fingerprint_of(task: FitTask) -> tuple[int, str]:
             arrays += [np.asarray(a) for a in (binned.bytes, binned.listed_bins, binned.listed_rows)]
     for array in arrays:
         checksum = zlib.crc32(b"" if array is None else np.ascontiguousarray(array).data, checksum)
-    return checksum, repr((task.params.key(), task.costs.key, task.budget, task.loss))
+    constraints = [task.constraints] if task.constraints else []
+    return checksum, repr((task.params.key(), task.costs.key, task.budget, task.loss, *constraints))
