@@ -201,6 +201,27 @@ class Poisson:
 
 
 # ------------------------------------------------------------------------------------------ binning
+class Gamma(Poisson):
+    def derivatives(self, y, raw):
+        ratio = y * exp(-raw[0])
+        return [ratio - 1.0], [ratio]
+
+    def values(self, y, raw):
+        return y * exp(-raw[0]) + raw[0]
+
+
+class Tweedie(Poisson):
+    def __init__(self, power=1.5):
+        self.two, self.one = 2.0 - power, 1.0 - power
+
+    def derivatives(self, y, raw):
+        mean, own = exp(self.two * raw[0]), y * exp(self.one * raw[0])
+        return [own - mean], [self.two * mean - self.one * own]
+
+    def values(self, y, raw):
+        return exp(self.two * raw[0]) / self.two - y * exp(self.one * raw[0]) / self.one
+
+
 
 
 def level_of_row(number):

@@ -36,6 +36,8 @@ def loss_of(loss, outputs):
         "huber": lambda: reference.Huber(parameter),
         "poisson": reference.Poisson,
     }
+        "gamma": reference.Gamma,
+        "tweedie": lambda: reference.Tweedie(parameter),
     return made[loss.name]()
 
 

@@ -115,6 +115,8 @@ LOSSES = {
     "huber": lambda y: (GBFSRegressor(loss="huber"), y),
     "huber, given": lambda y: (GBFSRegressor(loss=Huber(0.5)), y),
     "poisson": lambda y: (GBFSRegressor(loss="poisson"), np.abs(y.round())),
+    "gamma": lambda y: (GBFSRegressor(loss="gamma"), np.exp(y.round(1))),
+    "tweedie": lambda y: (GBFSRegressor(loss="tweedie"), np.maximum(y.round(1), 0.0)),
 }
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from same_trees import assert_same
 
 from frugalboost import GBFSClassifier, GBFSRegressor
-from frugalboost.losses import Huber, Quantile
+from frugalboost.losses import Huber, Quantile, Tweedie
 
 LOSSES = {
     "log_loss": (GBFSClassifier, "log_loss", reference.LogLoss),
@@ -20,6 +20,8 @@ LOSSES = {
     "huber": (GBFSRegressor, "huber", reference.Huber),
     "huber_delta": (GBFSRegressor, Huber(0.7), lambda: reference.Huber(0.7)),
     "poisson": (GBFSRegressor, "poisson", reference.Poisson),
+    "gamma": (GBFSRegressor, "gamma", reference.Gamma),
+    "tweedie": (GBFSRegressor, Tweedie(1.2), lambda: reference.Tweedie(1.2)),
 }
 
 
@@ -64,6 +66,9 @@ def problems(draw):
         y[:classes] = np.arange(classes)[:n]
     elif name == "poisson":
         y = rng.poisson(np.exp(np.clip(score, -2, 2))).astype(float)
+        y[0] = 1.0
+    elif name in ("gamma", "tweedie"):
+        y = np.maximum(np.exp(np.clip(score, -3, 3)) - (0.3 if name == "tweedie" else 0.0), 0.0)
         y[0] = 1.0
     else:
         y = score if draw(st.booleans()) else np.round(score)
@@ -158,6 +163,8 @@ def test_every_loss_on_one_table(name, weighted):
         "poisson": rng.poisson(np.exp(np.clip(score, -2, 2))).astype(float),
     }.get(name, score)
     weights = rng.random(60) * 2 if weighted else None
+        "gamma": np.exp(score),
+        "tweedie": np.maximum(np.exp(score) - 0.8, 0.0),
     options = reference.Options(mu=0.005, max_iter=6, max_depth=3, min_samples_leaf=3, max_bins=20)
     core, expected = fit_both(X, y, weights, name, options)
     assert core.n_features_selected_ >= 2

@@ -8,7 +8,7 @@ from naive_engine import NaiveEngine
 from scipy import sparse
 
 from frugalboost import _core, engines
-from frugalboost.losses import AbsoluteError, Huber, LogLoss, Poisson, Quantile, SquaredError
+from frugalboost.losses import AbsoluteError, Gamma, Huber, LogLoss, Poisson, Quantile, SquaredError, Tweedie
 
 LOSSES = {
     "log loss": (LogLoss(), 1),
@@ -18,6 +18,8 @@ LOSSES = {
     "quantile": (Quantile(0.8), 1),
     "huber": (Huber(), 1),
     "poisson": (Poisson(), 1),
+    "gamma": (Gamma(), 1),
+    "tweedie": (Tweedie(1.7), 1),
 }
 
 
@@ -26,7 +28,7 @@ def target(rng, n, loss, outputs):
         y = rng.integers(0, max(outputs, 2), n).astype(float)
         y[: max(outputs, 2)] = np.arange(max(outputs, 2))
         return y
-    return rng.poisson(2.0, n) + 1.0 if isinstance(loss, Poisson) else np.round(rng.normal(size=n), 1)
+    return rng.poisson(2.0, n) + 1.0 if isinstance(loss, Poisson | Gamma | Tweedie) else np.round(rng.normal(size=n), 1)
 
 
 def dense_bins(rng, n, d, threads):

@@ -270,10 +270,11 @@ PARAMETERS = (
         "loss",
         "str | BuiltIn | Loss",
         '"squared_error"',
-        '{"squared_error", "absolute_error", "huber", "quantile", "poisson"} or object',
+        '{"squared_error", "absolute_error", "huber", "quantile", "poisson", "gamma", "tweedie"} or object',
         [str, BuiltIn, HasMethods(["gradient", "curvature"])],
         """A name, one of the objects in :mod:`frugalboost.losses` where a parameter is wanted (``Quantile(0.9)``,
-        ``Huber(delta=2)``), or an object of your own as described there.""",
+        ``Huber(delta=2)``, ``Tweedie(1.2)``), or an object of your own as described there. Poisson (counts), gamma
+        (positive numbers) and Tweedie (amounts that are often zero) have a log link.""",
         only="regressor",
     ),
     Parameter(
