@@ -10,7 +10,18 @@ from dataclasses import replace
 import numpy as np
 import reference
 
-LOSSES = ("log_loss", "squared_error", "absolute_error", "quantile", "huber", "huber_delta", "poisson", "multinomial", "gamma", "tweedie")
+LOSSES = (
+    "log_loss",
+    "squared_error",
+    "absolute_error",
+    "quantile",
+    "huber",
+    "huber_delta",
+    "poisson",
+    "multinomial",
+    "gamma",
+    "tweedie",
+)
 LOG_LINK = ("poisson", "gamma", "tweedie")
 
 
@@ -33,6 +44,7 @@ def settings(rng, d, **given):
         base=str(rng.choice(["trees", "both", "lines"])),
         line_scale=str(rng.choice(["ranks", "values"])),
         multi_strategy=str(rng.choice(["one_output_per_tree", "multi_output_tree"])),
+        subsample=float(rng.choice([1.0, 1.0, 0.7, 0.3])),
     )
     return replace(options, **given)
 
@@ -64,12 +76,12 @@ def target(rng, X, name, signal=None):
         y = rng.poisson(np.exp(np.clip(score, -2, 2))).astype(float)
         y[0] = 1.0
         return y
-    return score
     if name in ("gamma", "tweedie"):
         y = np.exp(np.clip(score, -3, 3)) * rng.gamma(2.0, 0.5, n) + 1e-3
         if name == "tweedie":
             y[1:][rng.random(n - 1) < 0.4] = 0.0
         return np.round(y, 2) + 0.01 * (name == "gamma") if rng.random() < 0.3 else y
+    return score
 
 
 def levels(rng):
@@ -138,7 +150,9 @@ def light(rng):
         y[rows] = np.maximum(np.minimum(np.round(loss), 1e6), 1.0 if name == "gamma" else 0.0)
     else:
         y[rows] += rng.choice([-1.0, 1.0], len(rows)) * (np.sqrt(loss) if name == "squared_error" else loss)
-    leaf = float(rng.choice([1e-9, 1.0, 2.0])) if name not in LOG_LINK else 2.0  # alone, its step leaves the range of exp
+    leaf = (
+        float(rng.choice([1e-9, 1.0, 2.0])) if name not in LOG_LINK else 2.0
+    )  # alone, its step leaves the range of exp
     return X, y, weights, name, settings(rng, d, min_samples_leaf=leaf, mu=float(rng.choice([0.0, 1e-3, 0.03])))
 
 

@@ -13,13 +13,14 @@ one tree for all classes is searched is in ``reference_direction``.
 
 from __future__ import annotations
 
-from copy import deepcopy
+from copy import copy, deepcopy
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import frexp, inf, isinf, ldexp
 
 import numpy as np
 from reference_direction import combined, direction, number_of, row_keys
+from reference_draws import drawn_rows
 from reference_lines import Scale, full_line, line_gain
 from reference_numbers import GRADIENT_BITS, LEAF_BITS, WEIGHT_BITS, exp, integers, log, weighted_quantile
 from reference_prices import fixed_prices
@@ -200,7 +201,6 @@ class Poisson:
         return exp(raw[0]) - y * raw[0]
 
 
-# ------------------------------------------------------------------------------------------ binning
 class Gamma(Poisson):
     def derivatives(self, y, raw):
         ratio = y * exp(-raw[0])
@@ -222,6 +222,7 @@ class Tweedie(Poisson):
         return exp(self.two * raw[0]) / self.two - y * exp(self.one * raw[0]) / self.one
 
 
+# ------------------------------------------------------------------------------------------ binning
 
 
 def level_of_row(number):
@@ -362,6 +363,7 @@ class Options:
     seed: int = 0
     base: str = "trees"
     line_scale: str = "values"
+    subsample: float = 1.0
 
 
 @dataclass
@@ -416,6 +418,14 @@ class Data:
                 None if f in categorical else Scale(self.X[:, f], self.cuts[f], self.units, line_scale)
                 for f in range(self.X.shape[1])
             ]
+
+    def only(self, rows):
+        """The same table in which other rows weigh nothing."""
+        out = copy(self)
+        out.units = [u if yes else 0 for u, yes in zip(self.units, rows)]
+        out.weights = np.array(out.units, dtype=np.int64)
+        out.scales = [None if scale is None else scale.weighted(out.units) for scale in self.scales]
+        return out
 
     def bins(self):
         """The number of each row's bin in every column; missing values are in the bin after those of values."""
@@ -500,6 +510,8 @@ def best_split_of_levels(data, q, factor, rows, f, min_weight):
 def column_splits(data, q, shift, rows, options):
     """The best raw split of every column, or None where none is allowed."""
     total, q = int(data.weights @ rows), np.array(q, dtype=np.int64)
+    if total == 0:
+        return []
     min_weight = ldexp(options.min_samples_leaf, data.unit_shift)
     factor = ldexp(0.5, -2 * shift - data.unit_shift) / float(total)
     return [
@@ -556,17 +568,20 @@ def equal_offers(level, made, split, open_nodes, splits, ledger, mu):
     return found
 
 
-def grow(data, gradients, ledger, mu, options, purchases):
+def grow(data, gradients, ledger, mu, options, purchases, drawn, share):
     """The trees of all outputs side by side, level by level, so that the order of outputs decides nothing.
 
     ``gradients``: for each tree the integers and their exponent. Purchases change the prices for the rest of these
-    very trees. Returns the roots and, for each, the best raw split of every column.
+    very trees. ``drawn``: the rows that they see, which weigh this share of all. Their gains are that much smaller than
+    those of all rows: so is mu here, and gains are kept as those of all rows. Returns the roots and, for each, the best
+    raw split of every column.
     """
-    roots = [Node(np.ones(len(data.y), bool), output=k, root=True) for k in range(len(gradients))]
+    mu = mu * share
+    roots = [Node(drawn.copy(), output=k, root=True) for k in range(len(gradients))]
     level, root_splits = list(roots), None
     for _ in range(options.max_depth):
         splits = [offers(data, *gradients[node.output], node, options) for node in level]
-        root_splits = root_splits or splits
+        root_splits = splits if root_splits is None else root_splits
         open_nodes, chosen = list(range(len(level))), {}
         while open_nodes:
             found = best_of_level(open_nodes, splits, ledger, mu, options.stop)
@@ -576,22 +591,18 @@ def grow(data, gradients, ledger, mu, options, purchases):
             made = {i: split}
             if split.feature not in ledger.owned:
                 made |= equal_offers(level, i, split, open_nodes, splits, ledger, mu)
-                purchases.append((split.feature, split.gain))
+                purchases.append((split.feature, split.gain / share))
                 ledger.owned[split.feature] = ledger.price(split.feature)
             chosen |= made
             open_nodes = [j for j in open_nodes if j not in made]
         for i, node in enumerate(level):
             if i in chosen:
                 s = chosen[i]
+                node.gain = s.gain / share
                 if s.line:
-                    node.line, node.gain = s.feature, s.gain
+                    node.line = s.feature
                     continue
-                node.feature, node.threshold, node.missing_left, node.gain = (
-                    s.feature,
-                    s.threshold,
-                    s.missing_left,
-                    s.gain,
-                )
+                node.feature, node.threshold, node.missing_left = s.feature, s.threshold, s.missing_left
                 node.levels_left = s.levels_left
                 node.children = (Node(s.left, output=node.output), Node(node.rows & ~s.left, output=node.output))
         level = [child for node in level if node.children for child in node.children]
@@ -628,6 +639,22 @@ def set_leaf_values(data, root, g, h, raw, loss, options):
             value = top / bottom if bottom > 0 else 0.0
             value = min(max(value, -loss.step_limit), loss.step_limit)
         node.value = options.learning_rate * value
+
+
+def add_tree(data, root, raw):
+    """Add the value of its leaf to every row, also to those that the tree did not see."""
+    for i, row in enumerate(data.X):
+        raw[i] += leaf_of(root, row).value
+
+
+def leaf_of(root, row):
+    node = root
+    while node.children:
+        v = row[node.feature]
+        left = v <= node.threshold if node.levels_left is None else v in node.levels_left
+        left = node.missing_left if np.isnan(v) else left
+        node = node.children[0 if left else 1]
+    return node
 
 
 def set_line(data, root, g, h, raw, loss, options):
@@ -709,7 +736,7 @@ def searched(gs, gradients, iteration, data, keys, options):
 def copies(root, outputs):
     """The tree of all outputs as one for each, among which its gains are divided."""
     roots = [deepcopy(root) for _ in range(outputs)]
-    for node in (node for copy in roots for node in breadth_first(copy)):
+    for node in (node for root in roots for node in breadth_first(root)):
         node.gain /= outputs
     return roots
 
@@ -753,28 +780,37 @@ def fit(X, y, options, loss, weights=None):
         for q, shift in searched(gs, gradients_at(at_best), 0, data, keys, options):
             splits = offers(data, q, shift, Node(np.ones(len(data.y), bool), root=True), options)
             model.mu_max = max([model.mu_max, *ratios_of(splits)])
-    opening = True  # nothing has been split so far
+    opening, split = True, False  # nothing has been split so far
     for iteration in range(options.max_iter):
+        # All rows until something is split, and after an iteration without a split: then boosting may end.
+        everyone = options.subsample == 1 or opening or not split
+        drawn, seen, share = np.ones(len(data.y), bool), data, 1.0
+        if not everyone:
+            drawn = drawn_rows(options.seed, iteration, options.subsample, len(data.y))
+            seen = data.only(drawn)
+            share = float(sum(seen.units)) / float(sum(data.units))
         gs, hs = loss.derivatives(data.y, raw)
         # Until something is split, the direction of the one tree of all outputs stays the same.
         gradients = searched(gs, gradients_at(raw), 0 if opening else iteration, data, keys, options)
         purchases = []
-        trees, root_splits = grow(data, gradients, ledger, mu, options, purchases)
+        trees, root_splits = grow(seen, gradients, ledger, mu, options, purchases, drawn, share)
         if opening and root_splits:
             model.mu_max = max([model.mu_max, *(ratio for splits in root_splits for ratio in ratios_of(splits))])
         split = any(root.does_something for root in trees)
         opening = opening and not split
-        converged = not split and settled(data, raw, loss, gradients_at, options.learning_rate, model.train_loss[0])
+        converged = (
+            everyone
+            and not split
+            and settled(data, raw, loss, gradients_at, options.learning_rate, model.train_loss[0])
+        )
         trees = copies(trees[0], loss.outputs) if for_all else trees
         for k, root in enumerate(trees):
-            (set_leaf_values if root.line < 0 else set_line)(data, root, gs[k], hs[k], raw[k], loss, options)
+            (set_leaf_values if root.line < 0 else set_line)(seen, root, gs[k], hs[k], raw[k], loss, options)
         for k, root in enumerate(trees):
             if root.line >= 0:
                 raw[k] += [root.value + root.slope * ldexp(float(z), -10) for z in data.scales[root.line].rows]
                 continue
-            for node in breadth_first(root):
-                if not node.children:
-                    raw[k, node.rows] += node.value
+            add_tree(data, root, raw[k])
         model.trees.append(trees)
         model.purchases.append(purchases)
         model.train_loss.append(mean_loss(loss, data, raw))
@@ -795,12 +831,6 @@ def predict_raw(model, X):
     for trees in model.trees:
         for k, root in enumerate(trees):
             for i, row in enumerate(X):
-                node = root
-                while node.children:
-                    v = row[node.feature]
-                    left = v <= node.threshold if node.levels_left is None else v in node.levels_left
-                    left = node.missing_left if np.isnan(v) else left
-                    node = node.children[0 if left else 1]
                 line = root.slope * model.scales[root.line].score(row[root.line]) if root.line >= 0 else 0.0
-                raw[k, i] += node.value + line
+                raw[k, i] += leaf_of(root, row).value + line
     return raw

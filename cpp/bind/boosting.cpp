@@ -12,9 +12,10 @@ struct PyProgress {
   std::vector<double> start, validation_losses, prices, gains;
   std::vector<size_t> features;
   DrawState draw;
+  bool split_last = false;
 
   Progress progress() const {
-    Progress p{iterations, start, {}, validation_losses, draw};
+    Progress p{iterations, start, {}, validation_losses, draw, split_last};
     for (size_t i = 0; i < features.size(); ++i) p.purchases.push_back({features[i], prices[i], gains[i]});
     return p;
   }
@@ -134,7 +135,8 @@ void bind_params(nb::module_& m) {
       .def_rw("features", &PyProgress::features)
       .def_rw("prices", &PyProgress::prices)
       .def_rw("gains", &PyProgress::gains)
-      .def_rw("draw", &PyProgress::draw);
+      .def_rw("draw", &PyProgress::draw)
+      .def_rw("split_last", &PyProgress::split_last);
   nb::class_<DrawState>(m, "DrawState", "The state of the draw of features, for a continued fit.")
       .def(nb::init<>())
       .def_rw("iterations", &DrawState::iterations)

@@ -35,6 +35,8 @@ enum class LineScale { ranks, values };  // what lines are drawn on
   PARAM(Screening, screening, Screening::off)                                  \
   /* share of columns offered to a tree; negative: chosen from their number */ \
   PARAM(double, new_features, 1.0)                                             \
+  /* probability of each row to be seen by the trees of an iteration */        \
+  PARAM(double, subsample, 1.0)                                                \
   PARAM(std::uint64_t, seed, 0)
 
 struct Params {

@@ -7,6 +7,7 @@
 
 #include "grow/grower.hpp"
 #include "support/fixed_point.hpp"
+#include "support/mixing.hpp"
 
 namespace frugal {
 namespace {
@@ -48,6 +49,7 @@ class Booster {
     for (const auto& p : from.purchases) ledger_.restore(p);
     out_.iterations = from.iterations;
     opening_ = from.purchases.empty();
+    all_rows_ = !from.split_last;
     for (int iteration = 0; double loss : from.validation_losses) best_.judge(loss, iteration++, params.tol);
     root_gain_.assign(ledger_.features(), 0.0);
     set_start();
@@ -128,10 +130,12 @@ class Booster {
   void iterate(Grower& grower) {
     const size_t owned_before = ledger_.purchases().size();
     engine_.derive();
-    std::vector<GrownTree> trees = grower.grow(opening_ ? 0 : index(out_.iterations), opening_ ? &root_gain_ : nullptr);
+    const RowDraw draw = next_draw();
+    std::vector<GrownTree> trees =
+        grower.grow(opening_ ? 0 : index(out_.iterations), draw, opening_ ? &root_gain_ : nullptr);
     const bool any_split =
         std::any_of(trees.begin(), trees.end(), [](const auto& t) { return t.tree.nodes() > 1 || t.tree.is_line(); });
-    if (!any_split && grower.looked_at_all() && settled()) out_.ending = Ending::converged;
+    if (!any_split && draw.all() && grower.looked_at_all() && settled()) out_.ending = Ending::converged;
     if (trees.size() < engine_.outputs()) trees = one_each(trees[0]);
     for (size_t k = 0; k < trees.size(); ++k) finish(trees[k], k);
     ++out_.iterations;
@@ -140,7 +144,17 @@ class Booster {
     if (opening_)
       out_.mu_max = natural_top(root_gain_, ledger_, params_.mu_unit == MuUnit::share ? out_.impurity : 1.0);
     opening_ = opening_ && !any_split;
-    grower.look_at_all(!any_split);  // boosting ends only after all columns were searched
+    // Boosting ends only after all columns were searched, on all rows.
+    grower.look_at_all(!any_split);
+    all_rows_ = !any_split;
+  }
+
+  // The rows of this iteration. Until something is split these are all, so that mu_max says at which mu nothing pays;
+  // so they are after an iteration without a split, which may have been for want of rows.
+  RowDraw next_draw() const {
+    if (opening_ || all_rows_) return {};
+    const std::uint64_t key = mixed(mixed(params_.seed + 2 * kMixStep) + index(out_.iterations) * kMixStep);
+    return {key, params_.subsample};
   }
 
   // The tree of all outputs as one for each, among which its gains are divided.
@@ -173,7 +187,7 @@ class Booster {
     double added = scaled(params_.l2_regularization, engine_.table().weight_shift);
     if (params_.leaf_values == LeafValues::gradient) {
       const ScoreSums scores = engine_.score_sums({&column, 1})[0];
-      s.h = real(engine_.table().weight);
+      s.h = real(engine_.root(output).weight);
       s.hz = scaled(real(scores.scores), -kScoreBits);
       s.hzz = scaled(real(scores.squares), -2 * kScoreBits);
       added = 0.0;
@@ -243,6 +257,7 @@ class Booster {
   BestIteration best_;
   Boosted out_;
   bool opening_ = false;           // nothing has been split so far
+  bool all_rows_ = false;          // the next trees see all rows, since the last ones split nothing
   std::vector<double> root_gain_;  // the largest gain of each column at the roots so far
 };
 

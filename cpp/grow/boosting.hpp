@@ -20,6 +20,7 @@ struct Progress {
   std::vector<Purchase> purchases;
   std::vector<double> validation_losses;  // of the start and every iteration; empty: not known
   DrawState draw;
+  bool split_last = false;  // whether the last iteration split anything
 };
 
 // The state after an iteration; the first record is that of the start value.

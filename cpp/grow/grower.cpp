@@ -22,7 +22,7 @@ std::vector<Node> Grower::roots(std::vector<GrownTree>& trees) const {
   for (size_t k = 0; k < trees.size(); ++k) {
     Node node;
     node.output = k;
-    node.sums = {engine_.table().rows, engine_.table().weight, engine_.tree_gradients(k).total, 0};
+    node.sums = engine_.root(k);
     node.id = trees[k].tree.add(weight_of(node.sums));
     level.push_back(node);
   }
@@ -99,7 +99,7 @@ std::vector<Grower::Offer> Grower::take_equal(std::span<const Node> level, const
 
 // A purchase changes prices, so nodes that are still open may be searched again.
 void Grower::buy(const Offer& made, std::span<const Offer> open) {
-  ledger_.buy(made.column, made.split.gain);
+  ledger_.buy(made.column, worth_.of_all_rows(made.split.gain));
   if (!grows_trees()) return;
   std::vector<size_t> still_open;
   for (const Offer& offer : open) still_open.push_back(offer.node);
@@ -166,7 +166,7 @@ void Grower::write(const Choice& choice, const Offer& offer, std::span<Node> chi
     tree.threshold[id] = bin < cuts.size() ? cuts[bin] : kInfinity;  // infinity: all values that are not missing
   }
   tree.missing_left[id] = missing_left;
-  tree.gain[id] = offer.split.gain;
+  tree.gain[id] = worth_.of_all_rows(offer.split.gain);
   for (Node& child : children) child.id = tree.add(weight_of(child.sums));
   tree.left[id] = narrow<std::int32_t>(children[0].id);
 }
@@ -200,13 +200,13 @@ std::vector<Node> Grower::split(std::span<const Node> level, std::span<const Off
 }
 
 // Lines in place of trees: their roots become leaves.
-void Grower::take_lines(std::span<const Node> level, std::vector<Offer>& chosen, std::vector<GrownTree>& trees) {
+void Grower::take_lines(std::span<const Node> level, std::vector<Offer>& chosen, std::vector<GrownTree>& trees) const {
   std::erase_if(chosen, [&](const Offer& offer) {
     if (!offer.line) return false;
     const Node& root = level[offer.node];
     Tree& tree = trees[root.output].tree;
     tree.line[root.id] = narrow<std::int32_t>(offer.column);
-    tree.gain[root.id] = offer.split.gain;
+    tree.gain[root.id] = worth_.of_all_rows(offer.split.gain);
     return true;
   });
 }
@@ -232,14 +232,15 @@ std::vector<std::int8_t> Grower::direction(std::uint64_t number) {
   return signs;
 }
 
-void Grower::begin_trees(std::uint64_t number) {
+void Grower::begin_trees(std::uint64_t number, const RowDraw& draw) {
   const std::vector<std::int8_t> signs = direction(number);
   if (grows_trees()) {
-    search_.begin_trees(signs);
+    search_.begin_trees(signs, draw);
   } else {
-    engine_.begin_trees(signs);
+    engine_.begin_trees(signs, draw);
   }
-  if (lines_) lines_->begin_trees();
+  worth_.set_share(share_of_weight(engine_, draw));
+  if (lines_) lines_->begin_trees(draw);
 }
 
 void Grower::raise(std::vector<double>& root_gains, size_t roots) {
@@ -251,15 +252,15 @@ void Grower::raise(std::vector<double>& root_gains, size_t roots) {
 
 void Grower::look(std::vector<double>& root_gains) {
   std::vector<GrownTree> trees(trees_of(params_, engine_.outputs()));
-  begin_trees(0);
+  begin_trees(0, {});
   std::vector<Node> level = roots(trees);
   if (grows_trees()) search_.level(level, true, false, true);
   raise(root_gains, level.size());
 }
 
-std::vector<GrownTree> Grower::grow(std::uint64_t number, std::vector<double>* root_gains) {
+std::vector<GrownTree> Grower::grow(std::uint64_t number, const RowDraw& draw, std::vector<double>* root_gains) {
   std::vector<GrownTree> trees(trees_of(params_, engine_.outputs()));
-  begin_trees(number);
+  begin_trees(number, draw);
   std::vector<Node> level = roots(trees);
   for (int depth = 0; !level.empty(); ++depth) {
     std::vector<Offer> chosen;

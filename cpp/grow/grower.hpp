@@ -32,7 +32,8 @@ class Grower {
 
   // Uses the gradients of the engine's last `derive`. `root_gains`, if given, is raised to the largest raw gain of
   // every column at any root. A tree for all outputs is searched in a random direction, which follows from `number`.
-  std::vector<GrownTree> grow(std::uint64_t number, std::vector<double>* root_gains = nullptr);
+  // The trees see the drawn rows.
+  std::vector<GrownTree> grow(std::uint64_t number, const RowDraw& draw, std::vector<double>* root_gains = nullptr);
 
   // Computes only the root gains, in the first direction: nothing is split or bought.
   void look(std::vector<double>& root_gains);
@@ -58,7 +59,7 @@ class Grower {
 
   bool grows_trees() const { return params_.base != Base::lines; }
   std::vector<std::int8_t> direction(std::uint64_t number);
-  void begin_trees(std::uint64_t number);
+  void begin_trees(std::uint64_t number, const RowDraw& draw);
   std::vector<Node> roots(std::vector<GrownTree>& trees) const;
   void raise(std::vector<double>& root_gains, size_t roots);
   Offer best_offer(const Node& at, size_t node);
@@ -71,7 +72,7 @@ class Grower {
   void buy(const Offer& made, std::span<const Offer> open);
   std::vector<Offer> choose(std::span<const Node> level);
   Choice described(const Offer& offer);
-  static void take_lines(std::span<const Node> level, std::vector<Offer>& chosen, std::vector<GrownTree>& trees);
+  void take_lines(std::span<const Node> level, std::vector<Offer>& chosen, std::vector<GrownTree>& trees) const;
   std::vector<Node> split(std::span<const Node> level, std::span<const Offer> chosen, std::vector<GrownTree>& trees);
   void write(const Choice& choice, const Offer& offer, std::span<Node> children, size_t id, Tree& tree) const;
   double weight_of(const NodeSums& node) const;

@@ -74,8 +74,9 @@ void Search::pack() {
   newly_bought_.clear();
 }
 
-void Search::begin_trees(std::span<const std::int8_t> signs) {
+void Search::begin_trees(std::span<const std::int8_t> signs, const RowDraw& draw) {
   const bool for_all = !signs.empty();
+  some_rows_ = !draw.all();
   ++iterations_;
   sparse_.begin_trees(for_all ? 1 : engine_.outputs());
   if (owned_apart()) pack();
@@ -84,12 +85,13 @@ void Search::begin_trees(std::span<const std::int8_t> signs) {
   // Screening by a sample is given up if it rules out less than half of the columns it is asked about.
   if (iterations_ % kTrialTrees == 0 && 2 * left_ > asked_) screening_by_sample_ = false;
   engine_.expect_screening(screening_by_sample_);
-  engine_.begin_trees(signs);
-  if (offered_.sampling() && !offered_.all_at_root()) draw();
-  if (screening_) root_bounds_.begin_trees(engine_, for_all);
+  engine_.begin_trees(signs, draw);
+  worth_.set_share(share_of_weight(engine_, draw));
+  if (offered_.sampling() && !offered_.all_at_root()) offer();
+  if (screening_) root_bounds_.begin_trees(engine_, for_all, some_rows_);
 }
 
-void Search::draw() {
+void Search::offer() {
   std::vector<size_t> dense;
   offered_sparse_.clear();
   for (size_t c : offered_.draw(packed_)) (engine_.table().columns[c].sparse ? offered_sparse_ : dense).push_back(c);
@@ -133,7 +135,7 @@ void Search::level(std::vector<Node>& nodes, bool at_root, bool deeper, bool eve
   }
   const bool kept = deeper && (sampled_ || !offered_.sampling());  // else the next level searches other columns
   search_new(open, kept, everything || !owned_apart() ? Care::everything : Care::with_bounds);
-  if (offered_.sampling() && everything) draw();
+  if (offered_.sampling() && everything) offer();
 }
 
 // Whether a node should be searched in all columns at once: if bounds will rule out few columns, a separate search of
@@ -239,7 +241,8 @@ void Search::rule_out(std::span<const size_t> nodes, bool again, std::vector<Mas
 // Records the best split of a column at a node, where it is needed.
 void Search::take(size_t node, size_t column, const ColumnSplit& split) {
   const bool categorical = engine_.table().columns[column].categorical;
-  if (screening_ && at_root_) root_bounds_.record(nodes_[node].output, column, categorical ? split.reach : split.gain);
+  if (screening_ && at_root_ && !some_rows_)
+    root_bounds_.record(nodes_[node].output, column, categorical ? split.reach : split.gain);
   if (offered_.sampling() && at_root_ && !sampled_) offered_.record(column, split.gain);
   if (!owned_apart() || is_new(column) || whole_first_[node]) note(node, column, split);
 }
@@ -295,7 +298,7 @@ void Search::search_sparse(std::span<const size_t> nodes, bool everything) {
   for (size_t node : nodes) least[node] = worth_.least_gain(found_[node]);
   const SparseColumns::Question question{
       columns, nodes_, nodes, least, at_root_ ? &root_bounds_ : nullptr, screening_ && !everything, !everything};
-  const auto left = sparse_.left(question, [&](size_t c) { return is_new(c); }, sampled_, context_);
+  const auto left = sparse_.left(question, [&](size_t c) { return is_new(c); }, sampled_ || some_rows_, context_);
   if (left.columns.empty()) return;
   Mask wanted(nodes_.size());
   for (size_t node : left.nodes) wanted[node] = 1;

@@ -21,7 +21,7 @@ class Search {
          Context& context);
 
   // `signs`: of the outputs, if one tree grows for all of them; else empty.
-  void begin_trees(std::span<const std::int8_t> signs);
+  void begin_trees(std::span<const std::int8_t> signs, const RowDraw& draw);
 
   // Searches a level and sets the sums of its nodes. `deeper`: its children will be searched too. `everything`: without
   // screening, because the gain of every column is needed.
@@ -51,7 +51,7 @@ class Search {
   bool is_new(size_t column) const { return !ledger_.owned(column) && !packed_[column]; }
 
   void pack();
-  void draw();
+  void offer();
   std::vector<size_t> begin_level(std::vector<Node>& nodes);
   bool screening_is_hopeless(size_t node) const;
   void search_owned(std::span<const size_t> nodes, bool deeper);
@@ -86,6 +86,7 @@ class Search {
 
   std::span<const Node> nodes_;  // of the level
   bool at_root_ = false;
+  bool some_rows_ = false;                     // the trees see only some rows, so that earlier gains say nothing
   bool sampled_ = false;                       // at this level only offered columns are searched
   std::vector<std::vector<Candidate>> found_;  // by node of the level
   Mask whole_first_;                           // nodes at which owned and new columns were searched together

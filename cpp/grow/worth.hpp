@@ -22,9 +22,19 @@ struct Candidate {
   ColumnSplit split;
 };
 
+// The share of the weight that the trees of an iteration see.
+inline double share_of_weight(const Engine& engine, const RowDraw& draw) {
+  return draw.all() ? 1.0 : real(engine.root(0).weight) / real(engine.table().weight);
+}
+
 class Worth {
  public:
   Worth(const Params& params, const Ledger& ledger, double mu) : params_(params), ledger_(ledger), mu_(mu) {}
+
+  // The gains of trees that see only some rows are those of this share of the weight: so is mu. A gain divided by the
+  // share estimates that of all rows.
+  void set_share(double share) { share_ = share; }
+  double of_all_rows(double gain) const { return gain / share_; }
 
   // The gain that a free column must exceed at a node: the best gain of the owned columns, or zero if only splits that
   // pay are made.
@@ -39,12 +49,12 @@ class Worth {
   double limit(size_t column, double least_gain) const {
     if (!ledger_.can_buy(column)) return kInfinity;
     const double price = ledger_.price(column);
-    return price > 0 ? least_gain + mu_ * price : least_gain;  // mu may be infinite
+    return price > 0 ? least_gain + mu_ * share_ * price : least_gain;  // mu may be infinite
   }
 
   double net(size_t column, double gain) const {
     const double price = ledger_.price(column);
-    return price > 0 ? gain - mu_ * price : gain;
+    return price > 0 ? gain - mu_ * share_ * price : gain;
   }
 
   const Ledger& ledger() const { return ledger_; }
@@ -53,7 +63,7 @@ class Worth {
  private:
   const Params& params_;
   const Ledger& ledger_;
-  double mu_;
+  double mu_, share_ = 1.0;
 };
 
 }  // namespace frugal

@@ -313,9 +313,14 @@ bool goes_left(const Tree& tree, size_t node, const BinnedMatrix& X, size_t row)
 
 }  // namespace
 
-void add_tree(const Tree& tree, const BinnedMatrix& X, double* raw, Context& context) {
+void add_tree(const Tree& tree, const BinnedMatrix& X, std::span<const Row> except, double* raw, Context& context) {
   context.over_blocks(X.rows(), 4096, 10.0, [&](size_t begin, size_t end, size_t) {
+    auto next = std::lower_bound(except.begin(), except.end(), begin);
     for (size_t r = begin; r < end; ++r) {
+      if (next != except.end() && *next == r) {
+        ++next;
+        continue;
+      }
       size_t node = 0;
       while (!tree.is_leaf(node)) node = tree.left_child(node) + !goes_left(tree, node, X, r);
       raw[r] += tree.value[node];

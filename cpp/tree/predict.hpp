@@ -102,7 +102,8 @@ struct PathPrices {
 PathPrices path_prices(const EnsembleView& model, const Source& X, std::span<const PriceRule* const> rules,
                        std::span<const Purchase> purchases, size_t last, Context& context);
 
-// Adds one tree for rows given in bins. `raw`: the predictions of the tree's output.
-void add_tree(const Tree& tree, const BinnedMatrix& X, double* raw, Context& context);
+// Adds one tree for rows given in bins, but for those in `except`, which ascend. `raw`: the predictions of the tree's
+// output.
+void add_tree(const Tree& tree, const BinnedMatrix& X, std::span<const Row> except, double* raw, Context& context);
 
 }  // namespace frugal

@@ -109,7 +109,8 @@ for model in (GBFSClassifier(max_iter=10).fit(X, np.digitize(y, [-1, 1])), GBFSC
               GBFSRegressor(max_iter=10, loss="poisson").fit(X, np.floor(np.exp(y))),
               GBFSClassifier(max_iter=10).fit(X, y > 0, sample_weight=rng.random(2000)),
               GBFSClassifier(max_iter=10, base="lines").fit(X, y > 0, sample_weight=rng.random(2000)),
-              GBFSRegressor(max_iter=10, base="both").fit(X, y + X[:, 1] ** 2)):
+              GBFSRegressor(max_iter=10, base="both").fit(X, y + X[:, 1] ** 2),
+              GBFSRegressor(max_iter=10, subsample=0.5, loss="tweedie").fit(X, np.maximum(y, 0.0))):
     model.save(sys.argv[1])
     digest.update(open(sys.argv[1], "rb").read())
 print(_core.instruction_set(), digest.hexdigest())

@@ -102,6 +102,7 @@ def problems(draw):
         multi_strategy=draw(st.sampled_from(["one_output_per_tree", "multi_output_tree"])),
         base=draw(st.sampled_from(["trees", "both", "lines"])),
         line_scale=draw(st.sampled_from(["ranks", "values"])),
+        subsample=draw(st.sampled_from([1.0, 1.0, 0.6, 0.2])),
     )
     return X, y, weights, name, options
 
@@ -130,6 +131,7 @@ def fit_both(X, y, weights, name, options):
         categorical_features=list(options.categorical),
         base=options.base,
         line_scale=options.line_scale,
+        subsample=options.subsample,
         **strategy,
     )
     with warnings.catch_warnings():
@@ -161,10 +163,10 @@ def test_every_loss_on_one_table(name, weighted):
         "log_loss": (score > 1).astype(int),
         "multinomial": np.digitize(score, [0, 1, 2]),
         "poisson": rng.poisson(np.exp(np.clip(score, -2, 2))).astype(float),
-    }.get(name, score)
-    weights = rng.random(60) * 2 if weighted else None
         "gamma": np.exp(score),
         "tweedie": np.maximum(np.exp(score) - 0.8, 0.0),
+    }.get(name, score)
+    weights = rng.random(60) * 2 if weighted else None
     options = reference.Options(mu=0.005, max_iter=6, max_depth=3, min_samples_leaf=3, max_bins=20)
     core, expected = fit_both(X, y, weights, name, options)
     assert core.n_features_selected_ >= 2

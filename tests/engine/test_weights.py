@@ -14,7 +14,9 @@ from frugalboost import GBFSClassifier, GBFSRegressor, NothingBoughtWarning
 @pytest.mark.slow
 @given(
     st.integers(0, 2**32 - 1),
-    st.sampled_from(["class", "classes", "squared_error", "absolute_error", "huber", "quantile", "poisson", "gamma", "tweedie"]),
+    st.sampled_from(
+        ["class", "classes", "squared_error", "absolute_error", "huber", "quantile", "poisson", "gamma", "tweedie"]
+    ),
     st.sampled_from(["trees", "lines", "both"]),
 )
 def test_weight_k_is_the_row_k_times(seed, kind, base):

@@ -120,7 +120,18 @@ def diabetes():
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "loss",
-    ["squared_error", "absolute_error", "huber", "quantile", "poisson", "gamma", "tweedie", Huber(20), Quantile(0.9), Cauchy()],
+    [
+        "squared_error",
+        "absolute_error",
+        "huber",
+        "quantile",
+        "poisson",
+        "gamma",
+        "tweedie",
+        Huber(20),
+        Quantile(0.9),
+        Cauchy(),
+    ],
     ids=lambda loss: loss if isinstance(loss, str) else type(loss).__name__,
 )
 def test_every_regression_loss(loss):

@@ -181,7 +181,7 @@ def test_incomplete_or_unknown_losses_are_refused():
     with pytest.raises(ValueError, match=r"loss='tweedie' needs at least one positive y"):
         GBFSRegressor(loss="tweedie").fit(X, np.zeros(442))
     for power in (1, 2, 0, -1.5, np.nan):
-        with pytest.raises(ValueError, match="must lie between 1 and 2. loss='poisson' is power 1"):
+        with pytest.raises(ValueError, match=r"must lie between 1 and 2\. loss='poisson' is power 1"):
             Tweedie(power)
 
 

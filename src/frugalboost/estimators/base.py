@@ -72,6 +72,7 @@ class GBFSBase(NotebookMixin, MadeOfMixin, PredictingMixin, Selector, BaseEstima
     stop: str
     screening: str
     new_features: float | str
+    subsample: float
     n_features_to_select: int | None
     fewer: bool
     refit: bool | str

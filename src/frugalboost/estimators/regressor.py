@@ -74,6 +74,7 @@ class GBFSRegressor(RegressorMixin, GBFSBase):  # type: ignore[misc]
         stop: str = "paid",
         screening: str = "auto",
         new_features: float | str = "all",
+        subsample: float = 1.0,
         n_features_to_select: int | None = None,
         fewer: bool = False,
         refit: bool | str = False,

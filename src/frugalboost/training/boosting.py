@@ -106,6 +106,7 @@ def _progress(previous: Model | None, task: FitTask) -> _core.Progress:
         return progress
     progress.iterations = previous.n_iterations
     progress.start = previous.ensemble.start.tolist()
+    progress.split_last = previous.ensemble.split_last
     progress.features = previous.purchases.feature.tolist()
     progress.prices = previous.purchases.price.tolist()
     progress.gains = previous.purchases.gain.tolist()

@@ -84,6 +84,12 @@ class Ensemble:
         return len(self.start)
 
     @property
+    def split_last(self) -> bool:
+        """Whether the last iteration has a split or a line."""
+        nodes = slice(int(self.tree_begin[max(0, len(self.tree_begin) - 1 - self.n_outputs)]), None)
+        return bool((self.feature[nodes] >= 0).any() or (self.line[nodes] >= 0).any())
+
+    @property
     def n_iterations(self) -> int:
         """Iterations of boosting that these trees took."""
         return (len(self.tree_begin) - 1) // self.n_outputs

@@ -337,6 +337,19 @@ PARAMETERS = (
         to_core=_same,
     ),
     Parameter(
+        "subsample",
+        "float",
+        "1.0",
+        "float",
+        [Interval(Real, 0, 1, closed="right")],
+        """The share of rows that the trees of an iteration see; each row is drawn by itself, for all classes of the
+        iteration alike. Trees differ more, and take less time. Splits, leaf values and ``min_samples_leaf`` count the
+        drawn rows, losses all rows. Until something is split, and after an iteration without a split, all rows are
+        seen. Prices weigh as much as without: gains of drawn rows are scaled up. See docs/guide/other_boosters.md.""",
+        kept="float",
+        to_core=_same,
+    ),
+    Parameter(
         "n_features_to_select",
         "int | None",
         "None",
@@ -444,8 +457,8 @@ PARAMETERS = (
         "int, RandomState or None",
         ["random_state"],
         """Decides which rows are set aside by early stopping, the folds of ``n_features_to_select`` and ``average``,
-        which features ``new_features`` draws and which rows ``screening`` draws (None: always the same). Nothing else
-        is random.""",
+        which features ``new_features`` draws, which rows ``subsample`` and ``screening`` draw (None: always the same).
+        Nothing else is random.""",
     ),
     Parameter(
         "n_jobs",

@@ -40,6 +40,7 @@ class Params:
     stop: str
     screening: str
     new_features: float
+    subsample: float
     n_features_to_select: int | None
     fewer: bool
     refit: bool | str
