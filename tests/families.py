@@ -45,6 +45,7 @@ def settings(rng, d, **given):
         line_scale=str(rng.choice(["ranks", "values"])),
         multi_strategy=str(rng.choice(["one_output_per_tree", "multi_output_tree"])),
         subsample=float(rng.choice([1.0, 1.0, 0.7, 0.3])),
+        max_features=[None, None, 0.4, "sqrt", 2][rng.integers(5)],
     )
     return replace(options, **given)
 

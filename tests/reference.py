@@ -20,7 +20,7 @@ from math import frexp, inf, isinf, ldexp
 
 import numpy as np
 from reference_direction import combined, direction, number_of, row_keys
-from reference_draws import drawn_rows
+from reference_draws import drawn_columns, drawn_rows, number_of_columns
 from reference_lines import Scale, full_line, line_gain
 from reference_numbers import GRADIENT_BITS, LEAF_BITS, WEIGHT_BITS, exp, integers, log, weighted_quantile
 from reference_prices import fixed_prices
@@ -364,6 +364,7 @@ class Options:
     base: str = "trees"
     line_scale: str = "values"
     subsample: float = 1.0
+    max_features: float | int | str | None = None
 
 
 @dataclass
@@ -568,19 +569,20 @@ def equal_offers(level, made, split, open_nodes, splits, ledger, mu):
     return found
 
 
-def grow(data, gradients, ledger, mu, options, purchases, drawn, share):
+def grow(data, gradients, ledger, mu, options, purchases, drawn, share, columns):
     """The trees of all outputs side by side, level by level, so that the order of outputs decides nothing.
 
     ``gradients``: for each tree the integers and their exponent. Purchases change the prices for the rest of these
     very trees. ``drawn``: the rows that they see, which weigh this share of all. Their gains are that much smaller than
-    those of all rows: so is mu here, and gains are kept as those of all rows. Returns the roots and, for each, the best
-    raw split of every column.
+    those of all rows: so is mu here, and gains are kept as those of all rows. ``columns``: those that may be used.
+    Returns the roots and, for each, the best raw split of every column.
     """
     mu = mu * share
     roots = [Node(drawn.copy(), output=k, root=True) for k in range(len(gradients))]
     level, root_splits = list(roots), None
     for _ in range(options.max_depth):
         splits = [offers(data, *gradients[node.output], node, options) for node in level]
+        splits = [[s for s in found if s is not None and s.feature in columns] for found in splits]
         root_splits = splits if root_splits is None else root_splits
         open_nodes, chosen = list(range(len(level))), {}
         while open_nodes:
@@ -781,11 +783,13 @@ def fit(X, y, options, loss, weights=None):
             splits = offers(data, q, shift, Node(np.ones(len(data.y), bool), root=True), options)
             model.mu_max = max([model.mu_max, *ratios_of(splits)])
     opening, split = True, False  # nothing has been split so far
+    allowed = number_of_columns(options.max_features, d)
     for iteration in range(options.max_iter):
-        # All rows until something is split, and after an iteration without a split: then boosting may end.
-        everyone = options.subsample == 1 or opening or not split
-        drawn, seen, share = np.ones(len(data.y), bool), data, 1.0
-        if not everyone:
+        # All rows and columns until something is split, and after an iteration without a split: boosting may end then.
+        everything = opening or not split or (options.subsample == 1 and allowed == d)
+        drawn, seen, share, columns = np.ones(len(data.y), bool), data, 1.0, set(range(d))
+        if not everything:
+            columns = drawn_columns(options.seed, iteration, options.max_features, d)
             drawn = drawn_rows(options.seed, iteration, options.subsample, len(data.y))
             seen = data.only(drawn)
             share = float(sum(seen.units)) / float(sum(data.units))
@@ -793,13 +797,13 @@ def fit(X, y, options, loss, weights=None):
         # Until something is split, the direction of the one tree of all outputs stays the same.
         gradients = searched(gs, gradients_at(raw), 0 if opening else iteration, data, keys, options)
         purchases = []
-        trees, root_splits = grow(seen, gradients, ledger, mu, options, purchases, drawn, share)
+        trees, root_splits = grow(seen, gradients, ledger, mu, options, purchases, drawn, share, columns)
         if opening and root_splits:
             model.mu_max = max([model.mu_max, *(ratio for splits in root_splits for ratio in ratios_of(splits))])
         split = any(root.does_something for root in trees)
         opening = opening and not split
         converged = (
-            everyone
+            everything
             and not split
             and settled(data, raw, loss, gradients_at, options.learning_rate, model.train_loss[0])
         )

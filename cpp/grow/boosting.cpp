@@ -7,7 +7,6 @@
 
 #include "grow/grower.hpp"
 #include "support/fixed_point.hpp"
-#include "support/mixing.hpp"
 
 namespace frugal {
 namespace {
@@ -49,7 +48,7 @@ class Booster {
     for (const auto& p : from.purchases) ledger_.restore(p);
     out_.iterations = from.iterations;
     opening_ = from.purchases.empty();
-    all_rows_ = !from.split_last;
+    see_all_ = !from.split_last;
     for (int iteration = 0; double loss : from.validation_losses) best_.judge(loss, iteration++, params.tol);
     root_gain_.assign(ledger_.features(), 0.0);
     set_start();
@@ -130,12 +129,14 @@ class Booster {
   void iterate(Grower& grower) {
     const size_t owned_before = ledger_.purchases().size();
     engine_.derive();
-    const RowDraw draw = next_draw();
-    std::vector<GrownTree> trees =
-        grower.grow(opening_ ? 0 : index(out_.iterations), draw, opening_ ? &root_gain_ : nullptr);
+    // Until something is split, trees see all rows and columns, so that mu_max says at which mu nothing pays; so they
+    // do after an iteration without a split, which may have been for want of rows or columns.
+    const size_t number = index(out_.iterations);
+    const Drawn now = opening_ || see_all_ ? Drawn{} : drawn(params_, ledger_.features(), number);
+    std::vector<GrownTree> trees = grower.grow(opening_ ? 0 : number, now, opening_ ? &root_gain_ : nullptr);
     const bool any_split =
         std::any_of(trees.begin(), trees.end(), [](const auto& t) { return t.tree.nodes() > 1 || t.tree.is_line(); });
-    if (!any_split && draw.all() && grower.looked_at_all() && settled()) out_.ending = Ending::converged;
+    if (!any_split && now.all() && grower.looked_at_all() && settled()) out_.ending = Ending::converged;
     if (trees.size() < engine_.outputs()) trees = one_each(trees[0]);
     for (size_t k = 0; k < trees.size(); ++k) finish(trees[k], k);
     ++out_.iterations;
@@ -146,15 +147,7 @@ class Booster {
     opening_ = opening_ && !any_split;
     // Boosting ends only after all columns were searched, on all rows.
     grower.look_at_all(!any_split);
-    all_rows_ = !any_split;
-  }
-
-  // The rows of this iteration. Until something is split these are all, so that mu_max says at which mu nothing pays;
-  // so they are after an iteration without a split, which may have been for want of rows.
-  RowDraw next_draw() const {
-    if (opening_ || all_rows_) return {};
-    const std::uint64_t key = mixed(mixed(params_.seed + 2 * kMixStep) + index(out_.iterations) * kMixStep);
-    return {key, params_.subsample};
+    see_all_ = !any_split;
   }
 
   // The tree of all outputs as one for each, among which its gains are divided.
@@ -257,7 +250,7 @@ class Booster {
   BestIteration best_;
   Boosted out_;
   bool opening_ = false;           // nothing has been split so far
-  bool all_rows_ = false;          // the next trees see all rows, since the last ones split nothing
+  bool see_all_ = false;           // the next trees see all rows and columns, since the last ones split nothing
   std::vector<double> root_gain_;  // the largest gain of each column at the roots so far
 };
 

@@ -47,7 +47,7 @@ Grower::Offer Grower::best_split(size_t node) const {
   Offer best{-kInfinity, 0.0, kNone, node, false, {}};
   for (const Candidate& candidate : search_.candidates(node)) {
     const size_t c = candidate.column;
-    if (!ledger_.can_buy(c)) continue;
+    if (!worth_.may_use(c)) continue;
     const Offer offer{
         worth_.net(c, candidate.split.gain), ledger_.price(c), c, node, ledger_.owned(c), candidate.split};
     if (best.column == kNone || better(offer, best)) best = offer;
@@ -232,15 +232,15 @@ std::vector<std::int8_t> Grower::direction(std::uint64_t number) {
   return signs;
 }
 
-void Grower::begin_trees(std::uint64_t number, const RowDraw& draw) {
+void Grower::begin_trees(std::uint64_t number, const Drawn& drawn) {
   const std::vector<std::int8_t> signs = direction(number);
   if (grows_trees()) {
-    search_.begin_trees(signs, draw);
+    search_.begin_trees(signs, drawn, worth_);
   } else {
-    engine_.begin_trees(signs, draw);
+    engine_.begin_trees(signs, drawn.rows);
+    worth_.begin_trees(drawn, engine_);
   }
-  worth_.set_share(share_of_weight(engine_, draw));
-  if (lines_) lines_->begin_trees(draw);
+  if (lines_) lines_->begin_trees(drawn.rows);
 }
 
 void Grower::raise(std::vector<double>& root_gains, size_t roots) {
@@ -258,9 +258,9 @@ void Grower::look(std::vector<double>& root_gains) {
   raise(root_gains, level.size());
 }
 
-std::vector<GrownTree> Grower::grow(std::uint64_t number, const RowDraw& draw, std::vector<double>* root_gains) {
+std::vector<GrownTree> Grower::grow(std::uint64_t number, const Drawn& drawn, std::vector<double>* root_gains) {
   std::vector<GrownTree> trees(trees_of(params_, engine_.outputs()));
-  begin_trees(number, draw);
+  begin_trees(number, drawn);
   std::vector<Node> level = roots(trees);
   for (int depth = 0; !level.empty(); ++depth) {
     std::vector<Offer> chosen;

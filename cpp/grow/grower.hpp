@@ -26,14 +26,14 @@ class Grower {
         params_(params),
         ledger_(ledger),
         worth_(params, ledger, mu),
-        search_(engine, params, ledger, mu, from, context) {
+        search_(engine, params, worth_, from, context) {
     if (params.base != Base::trees) lines_.emplace(engine, worth_, params.base == Base::lines);
   }
 
   // Uses the gradients of the engine's last `derive`. `root_gains`, if given, is raised to the largest raw gain of
   // every column at any root. A tree for all outputs is searched in a random direction, which follows from `number`.
-  // The trees see the drawn rows.
-  std::vector<GrownTree> grow(std::uint64_t number, const RowDraw& draw, std::vector<double>* root_gains = nullptr);
+  // The trees see the drawn rows and use drawn columns.
+  std::vector<GrownTree> grow(std::uint64_t number, const Drawn& drawn, std::vector<double>* root_gains = nullptr);
 
   // Computes only the root gains, in the first direction: nothing is split or bought.
   void look(std::vector<double>& root_gains);
@@ -59,7 +59,7 @@ class Grower {
 
   bool grows_trees() const { return params_.base != Base::lines; }
   std::vector<std::int8_t> direction(std::uint64_t number);
-  void begin_trees(std::uint64_t number, const RowDraw& draw);
+  void begin_trees(std::uint64_t number, const Drawn& drawn);
   std::vector<Node> roots(std::vector<GrownTree>& trees) const;
   void raise(std::vector<double>& root_gains, size_t roots);
   Offer best_offer(const Node& at, size_t node);

@@ -85,7 +85,7 @@ bool Lines::better(const LineOffer& a, const LineOffer& b) const {
 void Lines::judge(size_t output, std::span<const size_t> columns, LineOffer& best) const {
   for (size_t c : columns) {
     const double gain = known_[output][c].gain;
-    if (!(gain > 0) || !worth_.ledger().can_buy(c)) continue;
+    if (!(gain > 0) || !worth_.may_use(c)) continue;
     const LineOffer offer{c, gain, worth_.net(c, gain)};
     if (better(offer, best)) best = offer;
   }
@@ -102,7 +102,7 @@ std::vector<Lines::Possible> Lines::possible(size_t output, const LineOffer& bes
   for (size_t c : columns_) {
     const Known& known = known_[output][c];
     const double most = 0.5 * known.root * known.root * kRoundingSlack;
-    if (known.gain >= 0 || !(most >= enough) || !worth_.ledger().can_buy(c)) continue;
+    if (known.gain >= 0 || !(most >= enough) || !worth_.may_use(c)) continue;
     if (most >= worth_.limit(c, enough)) found.push_back({most, worth_.net(c, most), c});
   }
   return found;

@@ -6,6 +6,7 @@
 
 #include "data/params.hpp"
 #include "engine/engine.hpp"
+#include "grow/drawn.hpp"
 #include "price/ledger.hpp"
 
 namespace frugal {
@@ -22,32 +23,38 @@ struct Candidate {
   ColumnSplit split;
 };
 
-// The share of the weight that the trees of an iteration see.
-inline double share_of_weight(const Engine& engine, const RowDraw& draw) {
-  return draw.all() ? 1.0 : real(engine.root(0).weight) / real(engine.table().weight);
-}
-
 class Worth {
  public:
   Worth(const Params& params, const Ledger& ledger, double mu) : params_(params), ledger_(ledger), mu_(mu) {}
 
   // The gains of trees that see only some rows are those of this share of the weight: so is mu. A gain divided by the
   // share estimates that of all rows.
-  void set_share(double share) { share_ = share; }
   double of_all_rows(double gain) const { return gain / share_; }
+
+  // Whether the trees of this iteration may use the column at all, or buy it.
+  bool drawn(size_t column) const { return drawn_.empty() || drawn_[column]; }
+  bool all_drawn() const { return drawn_.empty(); }
+  bool may_use(size_t column) const { return drawn(column) && ledger_.can_buy(column); }
+
+  // `engine`: its trees have begun.
+  void begin_trees(const Drawn& drawn, const Engine& engine) {
+    share_ = drawn.rows.all() ? 1.0 : real(engine.root(0).weight) / real(engine.table().weight);
+    drawn_ = drawn.columns;
+  }
 
   // The gain that a free column must exceed at a node: the best gain of the owned columns, or zero if only splits that
   // pay are made.
   double least_gain(std::span<const Candidate> found) const {
     double best = params_.stop == Stop::paid ? 0.0 : -kInfinity;
     for (const Candidate& c : found)
-      if (ledger_.owned(c.column)) best = std::max(best, c.split.gain);
+      if (ledger_.owned(c.column) && drawn(c.column)) best = std::max(best, c.split.gain);
     return best;
   }
 
-  // The gain that a column must exceed to be worth its price, given the least gain; infinite if it can't be bought.
+  // The gain that a column must exceed to be worth its price, given the least gain; infinite if it can't be
+  // used.
   double limit(size_t column, double least_gain) const {
-    if (!ledger_.can_buy(column)) return kInfinity;
+    if (!may_use(column)) return kInfinity;
     const double price = ledger_.price(column);
     return price > 0 ? least_gain + mu_ * share_ * price : least_gain;  // mu may be infinite
   }
@@ -64,6 +71,7 @@ class Worth {
   const Params& params_;
   const Ledger& ledger_;
   double mu_, share_ = 1.0;
+  std::vector<std::uint8_t> drawn_;
 };
 
 }  // namespace frugal

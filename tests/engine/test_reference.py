@@ -103,6 +103,7 @@ def problems(draw):
         base=draw(st.sampled_from(["trees", "both", "lines"])),
         line_scale=draw(st.sampled_from(["ranks", "values"])),
         subsample=draw(st.sampled_from([1.0, 1.0, 0.6, 0.2])),
+        max_features=draw(st.sampled_from([None, None, 0.5, 1, 2, "sqrt", "log2"])),
     )
     return X, y, weights, name, options
 
@@ -132,6 +133,7 @@ def fit_both(X, y, weights, name, options):
         base=options.base,
         line_scale=options.line_scale,
         subsample=options.subsample,
+        max_features=options.max_features,
         **strategy,
     )
     with warnings.catch_warnings():

@@ -73,6 +73,7 @@ class GBFSBase(NotebookMixin, MadeOfMixin, PredictingMixin, Selector, BaseEstima
     screening: str
     new_features: float | str
     subsample: float
+    max_features: float | int | str | None
     n_features_to_select: int | None
     fewer: bool
     refit: bool | str

@@ -85,6 +85,7 @@ class GBFSClassifier(ClassifierMixin, GBFSBase):  # type: ignore[misc]
         screening: str = "auto",
         new_features: float | str = "all",
         subsample: float = 1.0,
+        max_features: float | int | str | None = None,
         n_features_to_select: int | None = None,
         fewer: bool = False,
         refit: bool | str = False,

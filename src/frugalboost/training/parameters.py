@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
 
 from frugalboost import _core
 from frugalboost._support.threads import LARGEST_INT
@@ -65,6 +65,14 @@ def _count(value: int | None) -> int:
 def _share(value: float | str) -> float:
     """A share of the features; negative lets the core choose one by their number."""
     return {"all": 1.0, "auto": -1.0}[value] if isinstance(value, str) else float(value)
+
+
+def _columns(value: float | str | None) -> float:
+    """For the core: a share below 1, a number of columns, or a code (cpp/data/params.hpp)."""
+    if value is None or isinstance(value, str):
+        return {None: 0.0, "sqrt": -1.0, "log2": -2.0}[value]
+    all_of_them = not isinstance(value, Integral) and value == 1
+    return 0.0 if all_of_them else float(value)
 
 
 def _folder(value: str | os.PathLike[str] | None) -> str | None:
@@ -350,6 +358,25 @@ PARAMETERS = (
         to_core=_same,
     ),
     Parameter(
+        "max_features",
+        "float | int | str | None",
+        "None",
+        'float in (0, 1], int, "sqrt", "log2" or None',
+        [
+            Interval(RealNotInt, 0, 1, closed="right"),
+            Interval(Integral, 1, None, closed="left"),
+            StrOptions({"sqrt", "log2"}),
+            None,
+        ],
+        """How many features, owned or new, the trees of an iteration may use: a share, a number, the root or the binary
+        logarithm of their number, rounded down, but at least one. Each iteration draws others, for all classes alike;
+        all may be used until something is split, and after an iteration without a split. Prices stay what they are.
+        ``new_features`` draws only among features that are not owned. See docs/guide/other_boosters.md.""",
+        kept="float",
+        convert=_columns,
+        to_core=_same,
+    ),
+    Parameter(
         "n_features_to_select",
         "int | None",
         "None",
@@ -457,8 +484,8 @@ PARAMETERS = (
         "int, RandomState or None",
         ["random_state"],
         """Decides which rows are set aside by early stopping, the folds of ``n_features_to_select`` and ``average``,
-        which features ``new_features`` draws, which rows ``subsample`` and ``screening`` draw (None: always the same).
-        Nothing else is random.""",
+        which features ``new_features`` and ``max_features`` draw, and which rows ``subsample`` and ``screening`` draw
+        (None: always the same). Nothing else is random.""",
     ),
     Parameter(
         "n_jobs",

@@ -41,6 +41,7 @@ class Params:
     screening: str
     new_features: float
     subsample: float
+    max_features: float
     n_features_to_select: int | None
     fewer: bool
     refit: bool | str
