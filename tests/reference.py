@@ -569,15 +569,13 @@ def equal_offers(level, made, split, open_nodes, splits, ledger, mu):
     return found
 
 
-def grow(data, gradients, ledger, mu, options, purchases, drawn, share, columns):
+def grow(data, gradients, ledger, mu, options, purchases, drawn, columns):
     """The trees of all outputs side by side, level by level, so that the order of outputs decides nothing.
 
     ``gradients``: for each tree the integers and their exponent. Purchases change the prices for the rest of these
-    very trees. ``drawn``: the rows that they see, which weigh this share of all. Their gains are that much smaller than
-    those of all rows: so is mu here, and gains are kept as those of all rows. ``columns``: those that may be used.
-    Returns the roots and, for each, the best raw split of every column.
+    very trees. ``drawn``: the rows that they see, ``columns``: those that they may use. Returns the roots and, for each,
+    the best raw split of every column.
     """
-    mu = mu * share
     roots = [Node(drawn.copy(), output=k, root=True) for k in range(len(gradients))]
     level, root_splits = list(roots), None
     for _ in range(options.max_depth):
@@ -593,14 +591,14 @@ def grow(data, gradients, ledger, mu, options, purchases, drawn, share, columns)
             made = {i: split}
             if split.feature not in ledger.owned:
                 made |= equal_offers(level, i, split, open_nodes, splits, ledger, mu)
-                purchases.append((split.feature, split.gain / share))
+                purchases.append((split.feature, split.gain))
                 ledger.owned[split.feature] = ledger.price(split.feature)
             chosen |= made
             open_nodes = [j for j in open_nodes if j not in made]
         for i, node in enumerate(level):
             if i in chosen:
                 s = chosen[i]
-                node.gain = s.gain / share
+                node.gain = s.gain
                 if s.line:
                     node.line = s.feature
                     continue
@@ -787,17 +785,16 @@ def fit(X, y, options, loss, weights=None):
     for iteration in range(options.max_iter):
         # All rows and columns until something is split, and after an iteration without a split: boosting may end then.
         everything = opening or not split or (options.subsample == 1 and allowed == d)
-        drawn, seen, share, columns = np.ones(len(data.y), bool), data, 1.0, set(range(d))
+        drawn, seen, columns = np.ones(len(data.y), bool), data, set(range(d))
         if not everything:
             columns = drawn_columns(options.seed, iteration, options.max_features, d)
             drawn = drawn_rows(options.seed, iteration, options.subsample, len(data.y))
             seen = data.only(drawn)
-            share = float(sum(seen.units)) / float(sum(data.units))
         gs, hs = loss.derivatives(data.y, raw)
         # Until something is split, the direction of the one tree of all outputs stays the same.
         gradients = searched(gs, gradients_at(raw), 0 if opening else iteration, data, keys, options)
         purchases = []
-        trees, root_splits = grow(seen, gradients, ledger, mu, options, purchases, drawn, share, columns)
+        trees, root_splits = grow(seen, gradients, ledger, mu, options, purchases, drawn, columns)
         if opening and root_splits:
             model.mu_max = max([model.mu_max, *(ratio for splits in root_splits for ratio in ratios_of(splits))])
         split = any(root.does_something for root in trees)

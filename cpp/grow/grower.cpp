@@ -99,7 +99,7 @@ std::vector<Grower::Offer> Grower::take_equal(std::span<const Node> level, const
 
 // A purchase changes prices, so nodes that are still open may be searched again.
 void Grower::buy(const Offer& made, std::span<const Offer> open) {
-  ledger_.buy(made.column, worth_.of_all_rows(made.split.gain));
+  ledger_.buy(made.column, made.split.gain);
   if (!grows_trees()) return;
   std::vector<size_t> still_open;
   for (const Offer& offer : open) still_open.push_back(offer.node);
@@ -166,7 +166,7 @@ void Grower::write(const Choice& choice, const Offer& offer, std::span<Node> chi
     tree.threshold[id] = bin < cuts.size() ? cuts[bin] : kInfinity;  // infinity: all values that are not missing
   }
   tree.missing_left[id] = missing_left;
-  tree.gain[id] = worth_.of_all_rows(offer.split.gain);
+  tree.gain[id] = offer.split.gain;
   for (Node& child : children) child.id = tree.add(weight_of(child.sums));
   tree.left[id] = narrow<std::int32_t>(children[0].id);
 }
@@ -200,13 +200,13 @@ std::vector<Node> Grower::split(std::span<const Node> level, std::span<const Off
 }
 
 // Lines in place of trees: their roots become leaves.
-void Grower::take_lines(std::span<const Node> level, std::vector<Offer>& chosen, std::vector<GrownTree>& trees) const {
+void Grower::take_lines(std::span<const Node> level, std::vector<Offer>& chosen, std::vector<GrownTree>& trees) {
   std::erase_if(chosen, [&](const Offer& offer) {
     if (!offer.line) return false;
     const Node& root = level[offer.node];
     Tree& tree = trees[root.output].tree;
     tree.line[root.id] = narrow<std::int32_t>(offer.column);
-    tree.gain[root.id] = worth_.of_all_rows(offer.split.gain);
+    tree.gain[root.id] = offer.split.gain;
     return true;
   });
 }
@@ -234,11 +234,11 @@ std::vector<std::int8_t> Grower::direction(std::uint64_t number) {
 
 void Grower::begin_trees(std::uint64_t number, const Drawn& drawn) {
   const std::vector<std::int8_t> signs = direction(number);
+  worth_.begin_trees(drawn);
   if (grows_trees()) {
-    search_.begin_trees(signs, drawn, worth_);
+    search_.begin_trees(signs, drawn.rows);
   } else {
     engine_.begin_trees(signs, drawn.rows);
-    worth_.begin_trees(drawn, engine_);
   }
   if (lines_) lines_->begin_trees(drawn.rows);
 }

@@ -72,7 +72,7 @@ class Grower {
   void buy(const Offer& made, std::span<const Offer> open);
   std::vector<Offer> choose(std::span<const Node> level);
   Choice described(const Offer& offer);
-  void take_lines(std::span<const Node> level, std::vector<Offer>& chosen, std::vector<GrownTree>& trees) const;
+  static void take_lines(std::span<const Node> level, std::vector<Offer>& chosen, std::vector<GrownTree>& trees);
   std::vector<Node> split(std::span<const Node> level, std::span<const Offer> chosen, std::vector<GrownTree>& trees);
   void write(const Choice& choice, const Offer& offer, std::span<Node> children, size_t id, Tree& tree) const;
   double weight_of(const NodeSums& node) const;

@@ -74,9 +74,9 @@ void Search::pack() {
   newly_bought_.clear();
 }
 
-void Search::begin_trees(std::span<const std::int8_t> signs, const Drawn& drawn, Worth& worth) {
+void Search::begin_trees(std::span<const std::int8_t> signs, const RowDraw& rows) {
   const bool for_all = !signs.empty();
-  some_rows_ = !drawn.rows.all();
+  some_rows_ = !rows.all();
   ++iterations_;
   sparse_.begin_trees(for_all ? 1 : engine_.outputs());
   if (owned_apart()) pack();
@@ -85,8 +85,7 @@ void Search::begin_trees(std::span<const std::int8_t> signs, const Drawn& drawn,
   // Screening by a sample is given up if it rules out less than half of the columns it is asked about.
   if (iterations_ % kTrialTrees == 0 && 2 * left_ > asked_) screening_by_sample_ = false;
   engine_.expect_screening(screening_by_sample_);
-  engine_.begin_trees(signs, drawn.rows);
-  worth.begin_trees(drawn, engine_);
+  engine_.begin_trees(signs, rows);
   if (offers() && !offered_.all_at_root()) offer();
   if (screening_) root_bounds_.begin_trees(engine_, for_all, some_rows_);
 }
@@ -299,7 +298,7 @@ void Search::search_sparse(std::span<const size_t> nodes, bool everything) {
   for (size_t node : nodes) least[node] = worth_.least_gain(found_[node]);
   const SparseColumns::Question question{
       columns, nodes_, nodes, least, at_root_ ? &root_bounds_ : nullptr, screening_ && !everything, !everything};
-  const auto left = sparse_.left(question, [&](size_t c) { return is_new(c); }, sampled_ || some_rows_, context_);
+  const auto left = sparse_.left(question, [&](size_t c) { return is_new(c); }, sampled_, context_);
   if (left.columns.empty()) return;
   Mask wanted(nodes_.size());
   for (size_t node : left.nodes) wanted[node] = 1;

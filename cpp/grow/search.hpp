@@ -20,8 +20,7 @@ class Search {
   Search(Engine& engine, const Params& params, const Worth& worth, const DrawState& from, Context& context);
 
   // `signs`: of the outputs, if one tree grows for all of them; else empty.
-  // `worth` gets what is drawn as soon as the trees have begun.
-  void begin_trees(std::span<const std::int8_t> signs, const Drawn& drawn, Worth& worth);
+  void begin_trees(std::span<const std::int8_t> signs, const RowDraw& rows);
 
   // Searches a level and sets the sums of its nodes. `deeper`: its children will be searched too. `everything`: without
   // screening, because the gain of every column is needed.

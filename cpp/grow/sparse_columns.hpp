@@ -34,8 +34,8 @@ class SparseColumns {
     std::vector<size_t> columns, nodes;
   };
   template <class IsNew>
-  Answer left(const Question& question, const IsNew& is_new, bool changing, Context& context) {
-    if (question.only_new) price(question.columns, is_new, changing);
+  Answer left(const Question& question, const IsNew& is_new, bool drawn, Context& context) {
+    if (question.only_new) price(question.columns, is_new, drawn);
     return left(question, context);
   }
 
@@ -47,9 +47,9 @@ class SparseColumns {
   };
 
   template <class IsNew>
-  void price(std::span<const size_t> columns, const IsNew& is_new, bool changing) {
-    // Prices stay the same until a feature is bought, or while other columns or rows are drawn in every iteration.
-    const std::pair now(worth_.ledger().purchases().size(), changing ? iterations_ : 0);
+  void price(std::span<const size_t> columns, const IsNew& is_new, bool drawn) {
+    // Prices stay the same until a feature is bought or other columns are drawn.
+    const std::pair now(worth_.ledger().purchases().size(), drawn ? iterations_ : 0);
     if (priced_at_ == now) return;
     priced_at_ = now;
     prices_.clear();
@@ -73,7 +73,7 @@ class SparseColumns {
   std::vector<size_t> worth_searching_;
   std::vector<std::pair<size_t, double>> prices_;  // mu times the price of each column that can be bought
   double cheapest_ = kInfinity;
-  std::pair<size_t, std::uint32_t> priced_at_{kNone, 0};  // purchases at that time, and the iteration if changing
+  std::pair<size_t, std::uint32_t> priced_at_{kNone, 0};  // purchases at that time, and the iteration if drawn
   std::uint32_t iterations_ = 0;
   bool measured_ = false;  // listed_ belongs to the gradients of these trees
   size_t trees_ = 0;

@@ -27,20 +27,12 @@ class Worth {
  public:
   Worth(const Params& params, const Ledger& ledger, double mu) : params_(params), ledger_(ledger), mu_(mu) {}
 
-  // The gains of trees that see only some rows are those of this share of the weight: so is mu. A gain divided by the
-  // share estimates that of all rows.
-  double of_all_rows(double gain) const { return gain / share_; }
-
   // Whether the trees of this iteration may use the column at all, or buy it.
   bool drawn(size_t column) const { return drawn_.empty() || drawn_[column]; }
   bool all_drawn() const { return drawn_.empty(); }
   bool may_use(size_t column) const { return drawn(column) && ledger_.can_buy(column); }
 
-  // `engine`: its trees have begun.
-  void begin_trees(const Drawn& drawn, const Engine& engine) {
-    share_ = drawn.rows.all() ? 1.0 : real(engine.root(0).weight) / real(engine.table().weight);
-    drawn_ = drawn.columns;
-  }
+  void begin_trees(const Drawn& drawn) { drawn_ = drawn.columns; }
 
   // The gain that a free column must exceed at a node: the best gain of the owned columns, or zero if only splits that
   // pay are made.
@@ -51,17 +43,16 @@ class Worth {
     return best;
   }
 
-  // The gain that a column must exceed to be worth its price, given the least gain; infinite if it can't be
-  // used.
+  // The gain that a column must exceed to be worth its price, given the least gain; infinite if it can't be used.
   double limit(size_t column, double least_gain) const {
     if (!may_use(column)) return kInfinity;
     const double price = ledger_.price(column);
-    return price > 0 ? least_gain + mu_ * share_ * price : least_gain;  // mu may be infinite
+    return price > 0 ? least_gain + mu_ * price : least_gain;  // mu may be infinite
   }
 
   double net(size_t column, double gain) const {
     const double price = ledger_.price(column);
-    return price > 0 ? gain - mu_ * share_ * price : gain;
+    return price > 0 ? gain - mu_ * price : gain;
   }
 
   const Ledger& ledger() const { return ledger_; }
@@ -70,7 +61,7 @@ class Worth {
  private:
   const Params& params_;
   const Ledger& ledger_;
-  double mu_, share_ = 1.0;
+  double mu_;
   std::vector<std::uint8_t> drawn_;
 };
 
