@@ -154,6 +154,11 @@ class Ensemble:
         """Add the trees of further iterations to raw predictions, in place; ``done`` of them are in already."""
         _core.add_trees(self._core_trees(), X, done * self.n_outputs, iterations * self.n_outputs, raw, threads)
 
+    def leaves(self, X: _core.Source, iterations: int, threads: int) -> NDArray[np.int32]:
+        """The leaf of every row, by iteration and output, as the number of a node of its tree; 0 for a line."""
+        found = _core.leaves_of_rows(self._core_trees(), X, iterations * self.n_outputs, threads)
+        return np.asarray(found).reshape(-1, iterations, self.n_outputs)
+
     def path_costs(
         self,
         X: _core.Source,
