@@ -39,7 +39,8 @@ auto on(PyCpuEngine* local, int threads, const Run& run) {
 
 // Boosts on the CPU engine, or on one written in Python.
 Boosted py_boost(const nb::object& engine, const std::vector<const PriceRule*>& rules, double budget,
-                 const Params& params, const PyProgress& from, std::optional<nb::callable> observer, int threads) {
+                 const Params& params, const PyProgress& from, std::optional<nb::callable> observer, int threads,
+                 std::optional<nb::callable> judge) {
   PyCpuEngine* local = nb::isinstance<PyCpuEngine>(engine) ? nb::cast<PyCpuEngine*>(engine) : nullptr;
   const std::unique_ptr<Engine> foreign = local ? nullptr : python_engine(engine);
   Engine& chosen = local ? local->engine() : *foreign;
@@ -56,8 +57,18 @@ Boosted py_boost(const nb::object& engine, const std::vector<const PriceRule*>& 
     nb::gil_scoped_acquire lock;
     (*observer)(r.iteration, r.train_loss, r.validation_loss, r.features, r.cost);
   };
-  return on(local, threads,
-            [&](Context& context) { return boost(chosen, std::move(ledger), params, from.progress(), tell, context); });
+  Judge ask;
+  if (judge)
+    ask = [&](const Record& r, const std::vector<Purchase>& purchases) {
+      nb::gil_scoped_acquire lock;
+      nb::list bought;
+      for (const Purchase& p : purchases) bought.append(p.feature);
+      const nb::object found = (*judge)(r.iteration, r.train_loss, r.validation_loss, bought, r.cost);
+      return Verdict{nb::cast<std::optional<double>>(found[0]), nb::cast<bool>(found[1])};
+    };
+  return on(local, threads, [&](Context& context) {
+    return boost(chosen, std::move(ledger), params, from.progress(), tell, ask, context);
+  });
 }
 
 // A fit of lines on the CPU engine, or on one written in Python: `fit` gets the engine and a context.
@@ -163,7 +174,8 @@ void bind_boosted(nb::module_& m) {
   nb::enum_<Ending>(m, "Ending")
       .value("max_iter", Ending::max_iter)
       .value("converged", Ending::converged)
-      .value("early_stopping", Ending::early_stopping);
+      .value("early_stopping", Ending::early_stopping)
+      .value("callback", Ending::callback);
   constexpr auto records = &Boosted::records;
   constexpr auto purchases = &Boosted::purchases;
   constexpr auto fresh = nb::rv_policy::automatic;  // each array is a copy that Python owns
@@ -213,7 +225,7 @@ void bind_boosting(nb::module_& m) {
   bind_params(m);
   bind_boosted(m);
   m.def("boost", &py_boost, "engine"_a, "rules"_a, "budget"_a, "params"_a, "progress"_a, "observer"_a.none(),
-        "threads"_a, "Boost trees on an engine; the whole loop runs without Python.");
+        "threads"_a, "judge"_a.none() = nb::none(), "Boost trees on an engine; the whole loop runs without Python.");
   nb::class_<RidgeFit>(m, "RidgeFit")
       .def_prop_ro(
           "start", [](const RidgeFit& r) { return to_numpy(r.start); }, nb::rv_policy::automatic)

@@ -322,6 +322,13 @@ void bind_steps(nb::class_<PyCpuEngine>& c) {
       .def("predict", &predict, "constants"_a)
       .def("predict_as_before", &predict_as_before)
       .def("losses", &losses)
+      .def(
+          "validation_raw",
+          [](PyCpuEngine& self) {
+            const auto raw = self.validation_raw();
+            return to_numpy(std::vector<double>(raw.begin(), raw.end()));
+          },
+          "The raw predictions of the validation rows, output after output.")
       .def("derive", &derive)
       .def("gradients", &gradients, "output"_a)
       .def(

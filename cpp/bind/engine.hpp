@@ -33,6 +33,7 @@ class PyCpuEngine {
               const EngineOptions& options, int threads, std::shared_ptr<ThreadPart> part, bool merge);
 
   Engine& engine() { return *engine_; }
+  std::span<const double> validation_raw() const { return engine_->validation_raw(); }
   // How far Python has come, when it takes the steps one by one.
   enum class Step { made, predicted, judged, derived, growing, searching };
   Step step = Step::made;

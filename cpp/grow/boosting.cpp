@@ -54,15 +54,22 @@ class Booster {
     set_start();
   }
 
-  Boosted run(const Observer& observer) {
+  Boosted run(const Observer& observer, const Judge& judge) {
     Grower grower(engine_, params_, ledger_, out_.mu, from_.draw, context_);
     while (true) {
       observer(record());
+      const Record& last = out_.records.back();
+      const Verdict verdict = judge ? judge(last, ledger_.purchases()) : Verdict{};
+      best_.judge(verdict.instead_of_loss.value_or(last.validation_loss), out_.iterations, params_.tol);
       if (params_.early_stopping && out_.iterations - best_.iteration >= params_.n_iter_no_change) {
         out_.ending = Ending::early_stopping;
         break;
       }
       if (out_.ending == Ending::converged || out_.iterations >= params_.max_iter) break;
+      if (verdict.stop && out_.iterations > from_.iterations) {
+        out_.ending = Ending::callback;
+        break;
+      }
       iterate(grower);
     }
     out_.best_iteration = params_.early_stopping ? best_.iteration : out_.iterations;
@@ -118,7 +125,6 @@ class Booster {
 
   const Record& record() {
     const Losses losses = engine_.losses();
-    best_.judge(losses.validation, out_.iterations, params_.tol);
     out_.records.push_back(
         {out_.iterations, losses.train, losses.validation, ledger_.purchases().size(), ledger_.paid()});
     return out_.records.back();
@@ -257,8 +263,8 @@ class Booster {
 }  // namespace
 
 Boosted boost(Engine& engine, Ledger ledger, const Params& params, const Progress& from, const Observer& observer,
-              Context& context) {
-  return Booster(engine, std::move(ledger), params, from, context).run(observer);
+              const Judge& judge, Context& context) {
+  return Booster(engine, std::move(ledger), params, from, context).run(observer, judge);
 }
 
 }  // namespace frugal

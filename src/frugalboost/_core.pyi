@@ -193,6 +193,9 @@ class CpuEngine:
 
     def losses(self) -> tuple: ...
 
+    def validation_raw(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """The raw predictions of the validation rows, output after output."""
+
     def derive(self) -> None: ...
 
     def gradients(self, output: int) -> tuple: ...
@@ -500,6 +503,8 @@ class Ending(enum.Enum):
 
     early_stopping = 2
 
+    callback = 3
+
 class Boosted:
     @property
     def impurity(self) -> float: ...
@@ -585,7 +590,7 @@ class Boosted:
     @property
     def slope(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
 
-def boost(engine: object, rules: Sequence[PriceRule], budget: float, params: Params, progress: Progress, observer: Callable | None, threads: int) -> Boosted:
+def boost(engine: object, rules: Sequence[PriceRule], budget: float, params: Params, progress: Progress, observer: Callable | None, threads: int, judge: Callable | None = None) -> Boosted:
     """Boost trees on an engine; the whole loop runs without Python."""
 
 class RidgeFit:
@@ -634,6 +639,9 @@ class Trees:
 
 def add_trees(trees: Trees, X: Source, first: int, last: int, raw: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> None:
     """Add trees [first, last) to raw, in place."""
+
+def leaves_of_rows(trees: Trees, X: Source, last: int, threads: int) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+    """The leaf of every row in the first trees, row after row."""
 
 def path_prices(trees: Trees, X: Source, rules: Sequence[PriceRule], bought: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], paid: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], last: int, threads: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
     """

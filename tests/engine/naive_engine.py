@@ -144,6 +144,9 @@ class NaiveEngine:
     def losses(self):
         return self.train.mean(self.loss), nan if self.validation is None else self.validation.mean(self.loss)
 
+    def validation_raw(self):
+        return self.validation.raw.ravel()
+
     def derive(self):
         self.g, self.h = self.loss.derivatives(self.train.y, self.train.raw)
         self.q = [reference.integers(g, reference.GRADIENT_BITS) for g in self.g]

@@ -35,6 +35,8 @@ class CpuEngine final : public Engine {
   void predict(std::span<const double> constants) override { predictions_.set(constants); }
   void predict_as_before() override { predictions_.set_as_before(); }
   Losses losses() override { return predictions_.losses(); }
+  // Of the validation rows, output after output.
+  std::span<const double> validation_raw() const { return predictions_.validation_raw(); }
   void derive() override { predictions_.derive(); }
   GradientFacts gradients(size_t output) const override { return predictions_.gradients()[output].facts; }
   double impurity(size_t output) override { return predictions_.impurity(output); }

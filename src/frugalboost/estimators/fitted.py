@@ -75,10 +75,12 @@ def history(model: Model) -> dict[str, list[Any]]:
     order = np.argsort(bought.iteration, kind="stable")
     place = np.searchsorted(bought.iteration[order], np.arange(model.n_iterations + 2)).tolist()
     when = [order[begin:end] for begin, end in pairwise(place)]
+    scores = {} if curve.validation_score is None else {"validation_score": curve.validation_score.tolist()}
     return {
         "iteration": list(range(model.n_iterations + 1)),
         "train_loss": curve.train_loss.tolist(),
         "validation_loss": curve.validation_loss.tolist(),
+        **scores,
         "n_features": curve.n_features.tolist(),
         "price_paid": curve.cost.tolist(),
         "prediction_price": curve.prediction_cost.tolist(),

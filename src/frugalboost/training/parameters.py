@@ -352,8 +352,8 @@ PARAMETERS = (
         [Interval(Real, 0, 1, closed="right")],
         """The share of rows that the trees of an iteration see; each row is drawn by itself, for all classes of the
         iteration alike. Trees differ more, and take less time. Splits, leaf values and ``min_samples_leaf`` count the
-        drawn rows, losses all rows. Until something is split, and after an iteration without a split, all rows are
-        seen. Prices weigh as much as without: gains of drawn rows are scaled up. See docs/guide/other_boosters.md.""",
+        drawn rows, losses all rows; a new feature must be worth its price to the drawn rows. Until something is
+        split, and after an iteration without a split, all rows are seen. See docs/guide/other_boosters.md.""",
         kept="float",
         to_core=_same,
     ),
@@ -425,9 +425,32 @@ PARAMETERS = (
         "False",
         "bool",
         ["boolean"],
-        """Stop when the validation loss has not fallen for ``n_iter_no_change`` iterations, and keep the best one.""",
+        """Stop when the validation loss, or the score that ``scoring`` names, has not improved for ``n_iter_no_change``
+        iterations, and keep the best one.""",
         kept="bool",
         to_core=_same,
+    ),
+    Parameter(
+        "scoring",
+        "str | Callable[..., float] | None",
+        "None",
+        "str, callable or None",
+        [str, callable, None],
+        """What early stopping judges by: None: the loss; or a score of scikit-learn by name, or a function
+        ``(estimator, X, y)``, where higher is better, of the validation rows after every iteration. It is in
+        ``history_["validation_score"]`` wherever there are validation rows. Their raw predictions are kept
+        up to date, so that only the score itself is computed. A function is not saved in files.""",
+    ),
+    Parameter(
+        "callbacks",
+        "Sequence[Callable[..., Any]] | None",
+        "None",
+        "list of callables or None",
+        [list, tuple, None],
+        """Functions that are called after every iteration with a record of it: ``iteration``, ``train_loss``,
+        ``validation_loss``, ``validation_score``, ``features`` (bought so far) and ``cost``. The fit stops where one
+        returns True, and leaves the estimator as it was where one raises an error. They follow a single fit, and are
+        not saved in files.""",
     ),
     Parameter(
         "validation_fraction",
@@ -454,7 +477,7 @@ PARAMETERS = (
         "0.0",
         "float",
         [Interval(Real, 0, None, closed="left")],
-        "By how much the validation loss must fall to count as an improvement.",
+        "By how much the validation loss must fall, or the score rise, to count as an improvement.",
         kept="float",
         to_core=_same,
     ),
