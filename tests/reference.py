@@ -573,8 +573,8 @@ def grow(data, gradients, ledger, mu, options, purchases, drawn, columns):
     """The trees of all outputs side by side, level by level, so that the order of outputs decides nothing.
 
     ``gradients``: for each tree the integers and their exponent. Purchases change the prices for the rest of these
-    very trees. ``drawn``: the rows that they see, ``columns``: those that they may use. Returns the roots and, for each,
-    the best raw split of every column.
+    very trees. ``drawn``: the rows that they see, ``columns``: those that they may use. Returns the roots and, for
+    each, the best raw split of every column.
     """
     roots = [Node(drawn.copy(), output=k, root=True) for k in range(len(gradients))]
     level, root_splits = list(roots), None
