@@ -157,6 +157,7 @@ SETTINGS = {
     "sampled features": {"new_features": 0.5, "max_iter": 20},
     "screened": {"screening": "exact"},
     "sampled rows": {"subsample": 0.4, "max_iter": 20},
+    "sampled columns": {"max_features": 0.5, "subsample": 0.7, "max_iter": 20},
     "sampled rows, lines": {"subsample": 0.4, "base": "both", "max_iter": 10},
     "sampled rows, quantiles": {"subsample": 0.4, "max_iter": 10, "early_stopping": True, "screening": "exact"},
     "never stopping": {"stop": "never"},
