@@ -1,18 +1,16 @@
 """What drives each prediction?
 ============================
 
-In LightGBM's text format a model can be explained by shap: how much each feature that was bought moves a single
-prediction. Features that were not bought need not even be in the table.
+shap tells how much each feature that was bought moves a single prediction. Features that were not bought need not even
+be in the table.
 """
 
-import lightgbm
 import matplotlib.pyplot as plt
 import numpy as np
 import shap
 from sklearn.datasets import load_diabetes
 
 from frugalboost import GBFSRegressor
-from frugalboost.export import to_lightgbm
 
 X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
 model = GBFSRegressor(mu=0.01, max_iter=100, max_depth=3).fit(X, y)
@@ -21,8 +19,7 @@ bought = X.loc[:, model.support_]
 # %%
 # The exported model reads only the bought columns. Shapley values and the base value add up to the prediction.
 
-booster = lightgbm.Booster(model_str=to_lightgbm(model))
-explained = shap.TreeExplainer(booster)(bought)
+explained = shap.TreeExplainer(model.to_shap(features="selected"))(bought)
 assert np.allclose(explained.values.sum(axis=1) + explained.base_values, model.predict(X))
 
 # %%

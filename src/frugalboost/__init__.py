@@ -89,9 +89,16 @@ def _plot_path(*arguments: "Any", **options: "Any") -> "Any":
     return SelectionPathDisplay.from_path(*arguments, **options)
 
 
+def _to_shap(*arguments: "Any", **options: "Any") -> "Any":
+    from frugalboost.export.shap import to_shap
+
+    return to_shap(*arguments, **options)
+
+
 # Methods of estimators and paths that rooms above them carry out.
 _slots.report_on.fill(_report_on)
 _slots.plot_path.fill(_plot_path)
+_slots.to_shap.fill(_to_shap)
 
 
 def __getattr__(name: str) -> "Any":

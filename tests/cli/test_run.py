@@ -112,6 +112,8 @@ def test_selling_back_must_do_better_and_cost_no_more(monkeypatch, score, price,
             best_index_=0,
             estimator_="sold back",
             _bought_in_splits=[[None]],
+            _held_out_scores=search._held_out_scores,
+            n_splits_=search.n_splits_,
         )
 
     monkeypatch.setattr(choosing, "selling", selling)

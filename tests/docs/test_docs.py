@@ -131,7 +131,7 @@ def described():
                 yield getattr(module, found[1])
 
 
-@pytest.mark.parametrize("name", ["", ".costs", ".export", ".losses", ".plotting", ".report"])
+@pytest.mark.parametrize("name", ["", ".costs", ".export", ".inspection", ".losses", ".plotting", ".report"])
 def test_every_public_name_is_in_the_reference(name):
     module = importlib.import_module(f"frugalboost{name}")
     public = getattr(module, "__all__", None) or [

@@ -256,9 +256,8 @@ def test_selling_uses_some_of_the_splits_unless_they_are_given(splits, expected,
     frame = made(300)
     selection = frugalboost.select(frame, "y", trees=20, depth=2, points=4, splits=splits)
     assert found[0].n_splits_ == expected
-    rows = np.zeros((len(frame), 1))
-    some, every = found[0].cv, splitting.StratifiedShuffleSplit(5, test_size=0.2, random_state=0)
-    for (train, _), (other, _) in zip(some.split(rows, frame["y"]), every.split(rows, frame["y"]), strict=False):
+    every = splitting.grouped_splits(frame["y"].to_numpy(), np.arange(len(frame)), True, 5, 0)
+    for (train, _), (other, _) in zip(found[0].cv, every, strict=False):
         np.testing.assert_array_equal(train, other)
     if "selling" in selection.why:
         assert f"over {expected} splits" in selection.why

@@ -29,3 +29,4 @@ class Slot:
 
 report_on = Slot("make a report on an estimator")
 plot_path = Slot("draw a path")
+to_shap = Slot("make a model for shap")

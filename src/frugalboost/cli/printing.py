@@ -10,7 +10,7 @@ from typing import Any
 
 from frugalboost.cli.messages import printable
 from frugalboost.page.contents import Contents
-from frugalboost.page.page import error_text, lead
+from frugalboost.page.page import correction, error_text, lead
 from frugalboost.page.words import number_text
 from frugalboost.recipe.folder import path, selected_rows
 
@@ -31,7 +31,8 @@ def table_text(contents: Contents, folder: Path) -> str:
     chosen, measure = contents["chosen"], contents["measure"]
     out.print(Text(printable(lead(contents))), style="bold")
     out.print(Text(printable(chosen["why"])))
-    out.print(Text(printable(measure["split"])))
+    for sentence in filter(None, (correction(contents), measure["split"])):
+        out.print(Text(printable(sentence)))
     if chosen["features"]:
         tested = chosen["test_error"] is not None
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
@@ -69,6 +70,9 @@ def as_json(contents: Contents, folder: Path) -> str:
         "price": chosen["price"],
         "error": chosen["error"],
         "standard_error": chosen["spread"],
+        "expected_error": chosen["expected_error"],
+        "expected_low": chosen["expected_low"],
+        "expected_high": chosen["expected_high"],
         "test_error": chosen["test_error"],
         "constant_error": contents["constant_error"],
         "measure": contents["measure"],

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 import frugalboost.estimators.saving as saving
 from frugalboost._support.threads import threads_for
 from frugalboost.costs import Cost, Costs
+from frugalboost.estimators.explaining import ExplainingMixin
 from frugalboost.estimators.fitted import publish, warn_if_nothing_bought, warn_of_selection
 from frugalboost.estimators.made_of import MadeOfMixin
 from frugalboost.estimators.notebook import NotebookMixin
@@ -25,6 +26,7 @@ from frugalboost.estimators.watching import watch_of
 from frugalboost.losses import BuiltIn, Loss, has_values, resolve_loss
 from frugalboost.selection.final_fit import FitResult
 from frugalboost.selection.fit import fit as fit_task
+from frugalboost.tables.by_name import known_columns
 from frugalboost.tables.reading import read_table
 from frugalboost.tables.sample import Checksums, Sample
 from frugalboost.tables.sources import IteratedBatches, as_batches
@@ -49,7 +51,7 @@ def unchanged_on_error(estimator: BaseEstimator) -> Iterator[None]:
         raise
 
 
-class GBFSBase(NotebookMixin, MadeOfMixin, PredictingMixin, Selector, BaseEstimator):  # type: ignore[misc]
+class GBFSBase(NotebookMixin, ExplainingMixin, MadeOfMixin, PredictingMixin, Selector, BaseEstimator):  # type: ignore[misc]
     """What classifier and regressor share."""
 
     # Written by tools/write_signatures from training/parameters.py.
@@ -178,6 +180,7 @@ class GBFSBase(NotebookMixin, MadeOfMixin, PredictingMixin, Selector, BaseEstima
             if sample_weight_val is not None:
                 raise ValueError("sample_weight_val is given without X_val and y_val.")
             return None
+        X_val = known_columns(self, X_val)
         X_val, y_val, weights = read_table(self, X_val, y_val, sample_weight_val, reset=False, what="X_val")
         check_consistent_length(X_val, y_val)
         try:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import product
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self, TypeVar
@@ -31,15 +29,26 @@ from frugalboost._support.progress import Stage, Work
 from frugalboost.estimators.base import GBFSBase, unchanged_on_error
 from frugalboost.estimators.classifier import GBFSClassifier
 from frugalboost.estimators.docstrings import fill_in
+from frugalboost.estimators.explaining import ExplainingMixin
+from frugalboost.estimators.held_out import HeldOutRows
 from frugalboost.estimators.notebook import NotebookMixin
 from frugalboost.estimators.regressor import GBFSRegressor
 from frugalboost.estimators.selector import Selector
 from frugalboost.estimators.template import make_template, path_fitter
-from frugalboost.selection.final_fit import FitResult
 from frugalboost.selection.folds import grouped_splits
+from frugalboost.selection.optimism import Blocks, Estimate, block_of_rows, estimate
 from frugalboost.selection.path import check_mus, check_numbers, mu_grid
-from frugalboost.selection.scoring import Scorer, score_name
-from frugalboost.selection.splits import Fold, Grid, Scored, Split, check_classes, chosen_index
+from frugalboost.selection.scoring import Scorer, best_score, score_name
+from frugalboost.selection.splits import (
+    Fold,
+    Grid,
+    Scored,
+    Split,
+    check_classes,
+    chosen_index,
+    held_out_scores,
+    score_columns,
+)
 from frugalboost.tables.sample import Sample
 from frugalboost.tables.sources import as_batches
 from frugalboost.tables.targets import by_appearance, check_groups, check_weights
@@ -48,7 +57,7 @@ Floats = NDArray[np.float64]
 T = TypeVar("T", bound=type)
 
 
-class GBFSCVBase(NotebookMixin, Selector, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class GBFSCVBase(NotebookMixin, ExplainingMixin, Selector, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """What both classes share: splits, the rule, the fit on all rows, and delegation to the fitted estimator."""
 
     _kind: ClassVar[type[GBFSBase]]
@@ -160,6 +169,7 @@ class GBFSCVBase(NotebookMixin, Selector, MetaEstimatorMixin, BaseEstimator):  #
         sample = template._checked_rows(replace(rows, groups=check_groups(rows.groups, rows.y)))
         splits = self._splits(Sample(None, rows.y, groups=rows.groups), sample)
         grid = self._grid(template, sample)
+        self._block_of_row = block_of_rows(len(sample), sample.groups)
         # Scores use the user's own targets, and weights without class weights.
         targets = Sample(None, indexable(rows.y)[0], check_weights(rows.weights, sample.table))
         self._try(template, sample, targets, splits, grid)
@@ -171,6 +181,8 @@ class GBFSCVBase(NotebookMixin, Selector, MetaEstimatorMixin, BaseEstimator):  #
         self.best_index_ = chosen_index(results, self.rule)
         self.best_params_: dict[str, Any] = results["params"][self.best_index_]
         self.best_score_ = float(results["mean_test_score"][self.best_index_])
+        found = self._estimate()
+        self.corrected_score_, self.score_interval_ = found.score, (found.low, found.high)
         final = template.set_params(**self.best_params_, n_jobs=self.n_jobs)
         if hasattr(self, "feature_names_in_"):
             del self.feature_names_in_  # of an earlier table
@@ -179,6 +191,33 @@ class GBFSCVBase(NotebookMixin, Selector, MetaEstimatorMixin, BaseEstimator):  #
             if name.endswith("_"):
                 setattr(self, name, value)
         return self
+
+    def _estimate(self, own: GBFSCVBase | None = None) -> Estimate:
+        """The score to expect on new rows; ``own``: another search, whose choice is taken if it is better."""
+        scores, candidates = self._held_out_scores, len(self.cv_results_["params"])
+        rule, chosen, first = self.rule, self.best_index_, 0
+        if own is not None:
+            scores, first = scores.beside(own._held_out_scores), own.n_splits_
+            chosen = candidates + own.best_index_
+
+        def choose(found: Floats) -> int:
+            at = chosen_index(self.cv_results_ | score_columns(found[:, :candidates]), rule)
+            more = found[:first, candidates:].mean(axis=0) if first else np.empty(0)
+            if len(more) and more.max() > found[:first, at].mean():
+                return candidates + int(more.argmax())
+            return at
+
+        return estimate(scores, chosen, choose, self.scoring_ == "accuracy", best_score(self.scoring_))
+
+    def _estimate_of(self, index: int) -> Estimate:
+        """The same for a candidate that was not chosen by its score."""
+        share, best = self.scoring_ == "accuracy", best_score(self.scoring_)
+        return estimate(self._held_out_scores, index, lambda _: index, share, best)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: not what only a search needs that goes on."""
+        state: dict[str, Any] = super().__getstate__()
+        return {k: v for k, v in state.items() if k not in ("_held_out_scores", "_block_of_row")}
 
     def _choose_by(self, rule: str, rows: Sample) -> Self:
         """Apply another rule to the results of ``fit`` on the same rows: only the last fit is repeated."""
@@ -271,10 +310,12 @@ class GBFSCVBase(NotebookMixin, Selector, MetaEstimatorMixin, BaseEstimator):  #
         train, test = split
         held_out, rows = sample.take(test), sample.take(train)
         shown = replace(targets.targets(test), X=held_out.X)
+        name = score_name(template, self.scoring) if not callable(self.scoring) else None
+        blocks = Blocks(self._block_of_row[test], shown.weights)
         for settings in grid.learners:
             own = template._like(**settings)
             fitter = path_fitter(own, rows, n_jobs=self.n_jobs)
-            yield Fold(fitter, held_out, partial(_score, own, scorer, shown))
+            yield Fold(fitter, held_out, HeldOutRows(own, scorer, name, shown, blocks))
 
     def _publish_results(
         self, scored: Sequence[Sequence[Scored]], candidates: list[dict[str, Any]], scoring: str
@@ -282,6 +323,7 @@ class GBFSCVBase(NotebookMixin, Selector, MetaEstimatorMixin, BaseEstimator):  #
         """``scored``: by split and candidate."""
         self.cv_results_ = results_of(scored, candidates)
         self._bought_in_splits = [[one.features for one in split] for split in scored]
+        self._held_out_scores = held_out_scores(scored)
         self.scoring_ = scoring
         self.n_splits_ = len(scored)
 
@@ -319,34 +361,15 @@ class GBFSCVBase(NotebookMixin, Selector, MetaEstimatorMixin, BaseEstimator):  #
 def results_of(scored: Sequence[Sequence[Scored]], candidates: list[dict[str, Any]]) -> dict[str, Any]:
     """The results that rules judge, from scores by split and candidate."""
     table = np.array([[one.row for one in split] for split in scored], dtype=float)
-    scores = table[:, :, 0]
-    mean, n = scores.mean(axis=0), len(scores)
-    std = scores.std(axis=0, ddof=1) if n > 1 else np.zeros_like(mean)
     return {
         "params": candidates,
         **{f"param_{name}": np.array([c[name] for c in candidates], dtype=object) for name in candidates[0]},
-        **{f"split{i}_test_score": row for i, row in enumerate(scores)},
-        "mean_test_score": mean,
-        "std_test_score": std,
-        "se_test_score": std / np.sqrt(n),
+        **score_columns(table[:, :, 0]),
         "mean_n_features": table[:, :, 1].mean(axis=0),
         "mean_price": table[:, :, 2].mean(axis=0),
         "mean_test_loss": table[:, :, 3].mean(axis=0),
         "mean_n_iter": table[:, :, 4].mean(axis=0),
     }
-
-
-def _score(
-    template: GBFSBase, scorer: Scorer, held_out: Sample, result: FitResult, raw: Floats, **params: Any
-) -> float:
-    """The score on held-out rows, whose raw predictions are given, of an estimator that holds a model."""
-    if scorer.asks_for_predictions:  # nothing else of a fitted estimator is needed
-        fitted = copy.copy(template)
-        fitted._model, fitted.best_iteration_ = result.model, result.model.best_iteration
-    else:
-        fitted = template._with_model(result, None, None, **params)
-    fitted._raw_at_hand = (held_out.X, raw)
-    return scorer(fitted, held_out.X, held_out.y, held_out.weights)
 
 
 PARAMETERS = """\
@@ -395,7 +418,12 @@ best_params_ : dict
 best_index_ : int
     Their place in ``cv_results_``.
 best_score_ : float
-    Their mean score over the splits.
+    Their mean score over the splits. It is flattered by the choice: the best of many was the best on these rows.
+corrected_score_ : float
+    The score that can be expected on new rows: the choice is repeated on rows drawn with replacement, and what is
+    chosen is scored on the others (bootstrap bias-corrected cross-validation; no further fits).
+score_interval_ : tuple of two floats
+    An interval of 95 %% for it.
 cv_results_ : dict of arrays
     For each candidate "params", scores of each split, "mean_test_score", "std_test_score", "se_test_score" (of the
     mean), "mean_n_features", "mean_price" (total cost), "mean_test_loss" and "mean_n_iter".

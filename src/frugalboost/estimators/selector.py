@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils._set_output import _get_output_config
+from sklearn.utils.validation import check_array, check_is_fitted
 
+from frugalboost.tables import frames
+from frugalboost.tables.by_name import check_names, in_order, places_by_name, taken
 from frugalboost.tables.sources import as_batches
 
 
@@ -23,7 +27,7 @@ class Selector(SelectorMixin):  # type: ignore[misc]
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The rows.
+            The rows. Of a data frame only the selected columns are needed; others are ignored.
 
         Returns
         -------
@@ -40,7 +44,49 @@ class Selector(SelectorMixin):  # type: ignore[misc]
         """
         if as_batches(X, for_fit=False) is not None:
             raise TypeError("X is a file or comes in batches; transform needs a table in memory.")
-        return super().transform(X)
+        check_is_fitted(self)
+        places = places_by_name(self, X)
+        if places is None or not self._get_support_mask().any():
+            if frames.as_frame(X, "X") is not None:
+                check_names(self, X, reset=False)
+            return super().transform(X)
+        chosen = taken(X, places, self._get_support_mask())
+        if (
+            nw.dependencies.is_pandas_dataframe(chosen)
+            and _get_output_config("transform", estimator=self)["dense"] != "default"
+        ):
+            return chosen
+        return check_array(chosen, dtype=None, ensure_all_finite=False)
+
+    def in_order(self, X: Any) -> Any:
+        """Return a data frame with its columns in the order of the fit, without those that the fit did not know.
+
+        Methods find columns by name where a table has more or fewer columns than the one of the fit. One with the same
+        columns in another order they refuse, as scikit-learn asks for; ``predict(in_order(X))`` accepts it. Columns
+        that the model does not need may be missing.
+
+        Parameters
+        ----------
+        X : data frame
+            Of any library.
+
+        Returns
+        -------
+        data frame
+            Of the same library.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from frugalboost import GBFSRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> model = GBFSRegressor(max_iter=20).fit(X, y)
+        >>> turned = X[X.columns[::-1]]
+        >>> bool((model.predict(model.in_order(turned)) == model.predict(X)).all())
+        True
+        """
+        check_is_fitted(self)
+        return in_order(self, X)
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)

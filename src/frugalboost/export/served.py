@@ -64,7 +64,7 @@ class ServedModel:
 
 def serve(model: Any, features: str) -> ServedModel:
     """Return the exportable parts of a fitted model."""
-    fitted = _fitted(model)
+    fitted = fitted_model(model)
     columns = _columns(fitted, features)
     names = feature_names(fitted)
     place = {int(column): i for i, column in enumerate(columns)}
@@ -79,7 +79,7 @@ def serve(model: Any, features: str) -> ServedModel:
     )
 
 
-def _fitted(model: Any) -> GBFSBase:
+def fitted_model(model: Any) -> GBFSBase:
     """The fitted classifier or regressor."""
     if isinstance(model, GBFSCVBase):
         check_is_fitted(model)

@@ -50,6 +50,7 @@ def page_of(contents: Contents) -> str:
         slope=lambda feature: slope_text(feature.get("slope"), classes_of(contents)),
         made_of=made_of_text(contents),
         lead=lead(contents),
+        correction=correction(contents),
         about=about(contents),
         most=MOST_ROWS,
         style=Markup(static("style.css")),
@@ -98,10 +99,37 @@ def lead(contents: Contents) -> str:
     if contents["prices"]["differ"]:
         unit = contents["prices"]["unit"]
         price = f" at a cost of {number_text(chosen['price'])}{f' {unit}' if unit else ''}"
-    error = f"{error_text(contents, chosen['error'])} ± {error_text(contents, chosen['spread'])}"
     constant = contents["constant_error"]
-    beside = "" if constant is None else f" (a constant: {error_text(contents, constant)})"
-    return f"{chosen['n_features']} of {facts['n_features']:,} features{price}: {measure['title']} {error}{beside}."
+    beside = [] if constant is None else [f"a constant: {error_text(contents, constant)}"]
+    if chosen.get("expected_error") is None:  # runs of earlier versions lack it
+        error = f"{error_text(contents, chosen['error'])} ± {error_text(contents, chosen['spread'])}"
+    else:
+        error = f"on new rows about {error_text(contents, chosen['expected_error'])}"
+        beside = [f"95 % interval {interval_text(contents)}", *beside]
+    around = f" ({'; '.join(beside)})" if beside else ""
+    return f"{chosen['n_features']} of {facts['n_features']:,} features{price}: {measure['title']} {error}{around}."
+
+
+def interval_text(contents: Contents) -> str:
+    """The ends of the interval of the chosen model's error."""
+    chosen, unit = contents["chosen"], contents["measure"]["unit"]
+    low, high = (error_text(contents, chosen[name]) for name in ("expected_low", "expected_high"))
+    return f"{low.removesuffix(unit) if unit else low} to {high}"
+
+
+def correction(contents: Contents) -> str:
+    """How the error in the lead was found."""
+    chosen = contents["chosen"]
+    if chosen.get("expected_error") is None:
+        return ""
+    own, corrected = error_text(contents, chosen["error"]), error_text(contents, chosen["expected_error"])
+    holds = "About 95 of 100 such intervals hold the error on new rows."
+    if chosen["candidates"] == 1:
+        return f"{own} is its mean over the splits. {holds}"
+    return (
+        f"Its mean over the splits is {own}, but the best of {chosen['candidates']:,} models owes part of that to chance: "
+        f"when the choice is repeated on rows drawn at random and judged on the others, it is {corrected}. {holds}"
+    )
 
 
 def made_of_text(contents: Contents) -> str:

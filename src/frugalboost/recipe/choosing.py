@@ -19,11 +19,12 @@ from frugalboost.estimators.racing import CanNotWin, Racing, RacingClassifierCV,
 from frugalboost.recipe.effort import Effort, Size, effort_for, outputs_of
 from frugalboost.recipe.options import Rule
 from frugalboost.recipe.request import Settings
-from frugalboost.recipe.splitting import Ties, first_splits, split, stratifiable
+from frugalboost.recipe.splitting import Ties, split, stratifiable
 from frugalboost.recipe.task import Task
 from frugalboost.recipe.workload import selling_work, work_of_run, work_of_steps
 from frugalboost.report.findings import Choice, Findings, chosen_by_rule, examine
 from frugalboost.report.measure import Measure
+from frugalboost.selection.optimism import Estimate
 from frugalboost.selection.splits import chosen_index, split_scores
 from frugalboost.tables.sample import Sample
 
@@ -217,8 +218,8 @@ def selling(search: GBFSCVBase, rows: Sample, k: int, fewer: bool = False, rival
     if best.get("base") == "lines":  # cross-validation has decided against trees
         trees = {"estimator__base": "lines"}
     once: dict[str, Any] = {"mus": None, "max_iters": None, "max_depths": None, "bases": None}
-    if rival is not None and len(rival) < search.n_splits_:
-        once["cv"] = first_splits(search.cv, len(rival))
+    if rival is not None:
+        once["cv"] = search.cv[: len(rival)]
     return refitted(search, rows, rival, n_features_to_select=k, estimator__fewer=fewer, **once, **trees)
 
 
@@ -253,7 +254,7 @@ def sold_back(search: GBFSCVBase, rows: Sample, splits: int | None = None) -> Ch
         f"{measure.shown(float(rival.mean()))} over {len(rival)} splits. Buying more and selling the weakest back "
         f"finds better ones: {measure.shown(own.best_score_)}."
     )
-    return choice_of(own, why)
+    return choice_of(own, why, search._estimate(own))
 
 
 def asked_for_mu(mu: float) -> str:
@@ -270,11 +271,15 @@ def refitted(search: GBFSCVBase, rows: Sample, rival: Any = None, **changes: Any
     return own
 
 
-def choice_of(search: GBFSCVBase, why: str) -> Choice:
-    """The result of a search along another path than the one that is shown."""
+def choice_of(search: GBFSCVBase, why: str, expected: Estimate | None = None) -> Choice:
+    """The result of a search along another path than the one that is shown.
+
+    ``expected``: on new rows, if more was chosen than by this search.
+    """
     results, at = search.cv_results_, search.best_index_
     score, spread = float(results["mean_test_score"][at]), float(results["se_test_score"][at])
-    return with_purchases(Choice(search.estimator_, score, spread, None, why), search)
+    choice = Choice(search.estimator_, score, spread, expected or search._estimate(), None, why)
+    return with_purchases(choice, search)
 
 
 def with_purchases(choice: Choice, search: GBFSCVBase) -> Choice:

@@ -40,6 +40,9 @@ class Source:
 class Candidate(NamedTuple):
     """A model of the path, its ``price`` (total cost) and errors, which are means over the splits.
 
+    The chosen one has also the error to expect on new rows, without what the choice among many models flatters it by,
+    and an interval of 95 % for it.
+
     Examples
     --------
     A list of them is a table:
@@ -60,6 +63,8 @@ class Candidate(NamedTuple):
     trees: int
     depth: int | None
     features: tuple[str, ...]  # the chosen model's in order of purchase, others' by gain
+    expected_error: float | None = None
+    interval: tuple[float, float] | None = None
 
 
 class Selection:
@@ -70,8 +75,9 @@ class Selection:
     features : list of str
         The chosen features in order of purchase.
     choice : Candidate
-        The chosen model: ``n_features``, ``price``, ``error``, ``standard_error``, ``test_error``, ``mu``, ``trees``,
-        ``depth``, ``features``.
+        The chosen model: ``n_features``, ``price``, ``error`` and ``standard_error`` in cross-validation,
+        ``expected_error`` on new rows with its ``interval`` of 95 %, ``test_error``, ``mu``, ``trees``, ``depth``,
+        ``features``.
     why : str
         Why it was chosen.
     path : list of Candidate
@@ -284,6 +290,8 @@ def _candidate(found: dict[str, Any], mu: float, features: tuple[str, ...]) -> C
         trees=found["trees"],
         depth=found["depth"],
         features=features,
+        expected_error=found.get("expected_error"),
+        interval=(found["expected_low"], found["expected_high"]) if "expected_low" in found else None,
     )
 
 

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
-from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 
 from frugalboost.recipe.columns import Columns
 from frugalboost.recipe.converting import is_text
@@ -46,7 +45,7 @@ class Splitting:
     """The rows, with the groups that were kept together, their splits, and a sentence about these."""
 
     rows: Sample
-    cv: Any  # a splitter, or a list of splits
+    cv: list[Parts]
     words: str
     n_splits: int
 
@@ -210,24 +209,20 @@ def no_splits(ties: Ties) -> Problem:
 
 
 def random_splits(rows: Sample, ties: Ties, task: Task, wanted: int, seed: int) -> Splitting:
-    """Splits that draw every row for itself, stratified if every class has enough rows."""
+    """Splits that draw every row for itself, each row held out as often as others, or once more.
+
+    They are stratified by class or by size of y.
+    """
+    found = grouped_splits(rows.y, np.arange(len(rows.y)), task.is_classification, wanted, seed)
     stratified = task.is_classification and stratifiable(rows.y, 1 - HELD_OUT)
-    kind = StratifiedShuffleSplit if stratified else ShuffleSplit
-    words = f"{at_random(wanted)}{', with the same share of each class' if stratified else ''}.{apart(ties)}"
-    return Splitting(rows, kind(wanted, test_size=HELD_OUT, random_state=seed), words, wanted)
+    words = f"{at_random(len(found))}{', with the same share of each class' if stratified else ''}.{apart(ties)}"
+    return Splitting(rows, found, words, len(found))
 
 
 def stratifiable(y: Any, share: float) -> bool:
     """Whether both parts of a split can have rows of every class."""
     counts = np.unique(y, return_counts=True)[1]
     return bool(counts.min() >= 2 and len(counts) <= min(share, 1 - share) * len(y))
-
-
-def first_splits(cv: Any, number: int) -> Any:
-    """The first of some splits."""
-    if isinstance(cv, list):
-        return cv[:number]
-    return type(cv)(number, test_size=cv.test_size, random_state=cv.random_state)
 
 
 def at_random(n_splits: int) -> str:

@@ -117,15 +117,16 @@ def search_around(model: GBFSBase, rows: Sample, verbose: int) -> tuple[GBFSCVBa
     search = kind(template, mus=grid, **around).fit(rows.X, rows.y, rows.weights, groups=rows.groups)
     if model.n_features_to_select is None:
         at = [p["mu"] for p in search.cv_results_["params"]].index(float(model.mu))
-        results, index, why = search.cv_results_, at, f"It was asked for, with mu = {model.mu:g}."
+        tried, index, why = search, at, f"It was asked for, with mu = {model.mu:g}."
     else:
         wanted = int(model.n_features_to_select)
         own = kind(template, n_features_to_select=wanted, **around).fit(
             rows.X, rows.y, rows.weights, groups=rows.groups
         )
-        results, at, index, why = own.cv_results_, 0, None, f"It was asked for, with {wanted} features."
+        tried, at, index, why = own, 0, None, f"It was asked for, with {wanted} features."
+    results = tried.cv_results_
     score, spread = float(results["mean_test_score"][at]), float(results["se_test_score"][at])
-    return search, Choice(model, score, spread, index, why)
+    return search, Choice(model, score, spread, tried._estimate_of(at), index, why)
 
 
 def repr_of(estimator: Any) -> str:

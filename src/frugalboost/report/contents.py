@@ -177,8 +177,20 @@ def chosen_model(findings: Findings, features: list[dict[str, Any]]) -> dict[str
         "depth": model.max_depth,
         "error": findings.measure.error(choice.score),
         "spread": findings.measure.spread(choice.spread),
+        **expected_error(findings),
         "test_error": error_or_none(findings, findings.test_score),
         "features": features,
+    }
+
+
+def expected_error(findings: Findings) -> dict[str, float]:
+    """The error of the chosen model on new rows, and the ends of its interval."""
+    expected, error = findings.choice.expected, findings.measure.error
+    return {
+        "expected_error": error(expected.score),
+        "expected_low": error(expected.high),
+        "expected_high": error(expected.low),
+        "candidates": expected.candidates,
     }
 
 

@@ -18,6 +18,7 @@ from frugalboost.estimators.fitted import NothingBoughtWarning
 from frugalboost.estimators.path import gbfs_path
 from frugalboost.report.measure import Measure
 from frugalboost.report.steps import HeldOutScorer, Step, constant_score, splits_of, steps_of
+from frugalboost.selection.optimism import Estimate
 from frugalboost.tables.equal_rows import equal_rows
 from frugalboost.tables.sample import Sample
 
@@ -29,6 +30,7 @@ class Choice:
     model: GBFSBase
     score: float  # mean over the splits
     spread: float  # its standard error
+    expected: Estimate  # of the score on new rows, without what the choice among many models flatters it by
     index: int | None  # its place on the path
     why: str
     mu_given: bool = False  # by the user, so it is the same in every split
@@ -160,7 +162,7 @@ def chosen_by_rule(search: GBFSCVBase) -> Choice:
     score, error = float(results["mean_test_score"][at]), float(results["se_test_score"][at])
     value = search.best_params_[_parameter(search)]
     index = [v for v, _ in _best_of_each(search)].index(value)
-    return Choice(search.estimator_, score, error, index, why)
+    return Choice(search.estimator_, score, error, search._estimate(), index, why)
 
 
 def _parameter(search: GBFSCVBase) -> str:

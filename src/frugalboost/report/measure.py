@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from frugalboost.page.words import number_text
+from frugalboost.selection.scoring import best_score
 
 NAMED = {
     "accuracy": "error",
@@ -17,22 +18,6 @@ NAMED = {
     "neg_log_loss": "log loss",
     "neg_mean_poisson_deviance": "Poisson deviance",
 }
-UP_TO_ONE = (
-    "accuracy",
-    "balanced_accuracy",
-    "top_k_accuracy",
-    "roc_auc",
-    "average_precision",
-    "f1",
-    "precision",
-    "recall",
-    "jaccard",
-    "r2",
-    "R²",
-    "explained_variance",
-    "d2_",
-    "matthews_corrcoef",
-)
 
 
 @dataclass(frozen=True)
@@ -59,7 +44,7 @@ class Measure:
     @property
     def is_share(self) -> bool:
         """Whether errors are shares of 1."""
-        return self.scoring.startswith(UP_TO_ONE)
+        return best_score(self.scoring) == 1.0
 
     @property
     def title(self) -> str:

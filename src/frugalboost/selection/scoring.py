@@ -17,6 +17,39 @@ from frugalboost.tables.sample import Sample
 Floats = NDArray[np.float64]
 
 
+# Scores whose best value is 1.
+UP_TO_ONE = (
+    "accuracy",
+    "balanced_accuracy",
+    "top_k_accuracy",
+    "roc_auc",
+    "average_precision",
+    "f1",
+    "precision",
+    "recall",
+    "jaccard",
+    "r2",
+    "R²",
+    "explained_variance",
+    "d2_",
+    "matthews_corrcoef",
+)
+
+
+def best_score(name: str) -> float:
+    """Return the best possible value of a score; infinity where it is not known.
+
+    Examples
+    --------
+    >>> from frugalboost.selection.scoring import best_score
+    >>> best_score("roc_auc_ovr"), best_score("neg_log_loss"), best_score("my_profit")
+    (1.0, 0.0, inf)
+    """
+    if name.startswith(UP_TO_ONE):
+        return 1.0
+    return 0.0 if name.startswith("neg_") else float("inf")
+
+
 class Scorer:
     """Calls a scorer of scikit-learn, with weights where it can take them."""
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from frugalboost._support.parallel import Check, run_parallel
 from frugalboost._support.progress import Stage
 from frugalboost.selection.final_fit import FitResult
+from frugalboost.selection.optimism import Blocks, HeldOutScores, SplitScores
 from frugalboost.selection.path import PathFitter
 from frugalboost.tables.sample import Sample
 
@@ -42,11 +43,20 @@ class Grid:
 
 
 @dataclass(frozen=True)
+class BlockScores:
+    """Scores of a model on blocks of held-out rows, whose weighted mean is its score, at least nearly."""
+
+    blocks: Blocks
+    scores: Floats
+
+
+@dataclass(frozen=True)
 class Scored:
     """A model scored on the held-out rows of a split."""
 
     row: Row
     features: Columns  # that it owns, in order of purchase
+    by_block: BlockScores
 
 
 @dataclass(frozen=True)
@@ -69,10 +79,10 @@ class Fold:
         The other rows, checked.
     score : callable
         ``score(result, raw, **params)`` scores a fitted model, whose raw predictions of the held-out rows are given, on
-        them; higher is better.
+        them and on blocks of them; higher is better.
     """
 
-    def __init__(self, fitter: PathFitter, held_out: Sample, score: Callable[..., float]) -> None:
+    def __init__(self, fitter: PathFitter, held_out: Sample, score: Callable[..., tuple[float, BlockScores]]) -> None:
         self._fitter, self._held_out, self._score = fitter, held_out, score
         self._values = held_out.table.source(fitter.task.levels)
 
@@ -140,8 +150,8 @@ class Fold:
             trees.add_to(raw, self._values, done, model.best_iteration, 1)
             done = model.best_iteration
             loss = trees.loss_of(raw, self._held_out, task.train, task.loss, 1)
-            score = self._score(replace(result, model=model), raw, **params)
-            found.append(Scored((score, len(model.features), model.cost, loss, done), model.features))
+            score, by_block = self._score(replace(result, model=model), raw, **params)
+            found.append(Scored((score, len(model.features), model.cost, loss, done), model.features, by_block))
         return found, Trial(result, raw, done)
 
 
@@ -182,6 +192,28 @@ def chosen_index(results: dict[str, Any], rule: str) -> int:
     near_best = np.flatnonzero(mean >= mean[best] - spread)
     order = np.lexsort((-mean[near_best], results["mean_n_features"][near_best], results["mean_price"][near_best]))
     return int(near_best[order[0]])
+
+
+def held_out_scores(scored: Sequence[Sequence[Scored]]) -> HeldOutScores:
+    """Scores on blocks of held-out rows, from those by split and candidate."""
+    splits = []
+    for split in scored:
+        blocks = split[0].by_block.blocks
+        found = np.array([one.by_block.scores for one in split])
+        splits.append(SplitScores(blocks.numbers, blocks.totals, found))
+    return HeldOutScores(splits)
+
+
+def score_columns(scores: Floats) -> dict[str, Floats]:
+    """What rules judge, from scores by split and candidate: each split's, their mean, and its standard error."""
+    mean, n = scores.mean(axis=0), len(scores)
+    std = scores.std(axis=0, ddof=1) if n > 1 else np.zeros_like(mean)
+    return {
+        **{f"split{i}_test_score": row for i, row in enumerate(scores)},
+        "mean_test_score": mean,
+        "std_test_score": std,
+        "se_test_score": std / np.sqrt(n),
+    }
 
 
 def split_scores(results: dict[str, Any]) -> Floats:

@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.utils.validation import validate_data
 
 from frugalboost.tables import frames
+from frugalboost.tables.by_name import check_names, places_by_name
 from frugalboost.tables.categorical import categorical_columns
 from frugalboost.tables.kinds import DenseTable, FrameTable, SparseTable, Table
 from frugalboost.tables.levels import CodedColumn
@@ -89,9 +90,9 @@ def _as_numbers(column: NDArray[Any], where: str) -> NDArray[np.generic]:
 
 def _check_frame(estimator: Any, X: Any, frame: Any, reset: bool, what: str, in_fit: bool) -> Table:
     names = [str(name) for name in frame.columns]
-    if not in_fit and (places := _reduced(estimator, names)) is not None:
-        return _looked_at(estimator, frame, [places[name] for name in names], what)
-    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    if not in_fit and (places := places_by_name(estimator, X)) is not None:
+        return _looked_at(estimator, frame, places, what)
+    check_names(estimator, X, reset=reset)
     check_not_empty(frame.shape, what)
     if not in_fit and hasattr(estimator, "support_"):
         return _looked_at(estimator, frame, list(range(len(names))), what)
@@ -108,21 +109,12 @@ def _check_frame(estimator: Any, X: Any, frame: Any, reset: bool, what: str, in_
     return _framed(estimator, frame.shape[0], read, names, reset, what, in_fit)
 
 
-def _reduced(estimator: Any, names: list[str]) -> dict[str, int] | None:
-    """The positions that columns had in fit, if some are missing but the table has all that the model needs."""
-    known = getattr(estimator, "feature_names_in_", None)
-    if known is None or not hasattr(estimator, "support_") or len(names) >= len(known):
-        return None
-    place = {name: i for i, name in enumerate(known)}
-    wanted = {known[i] for i in np.flatnonzero(estimator.support_)}
-    return place if wanted <= set(names) <= place.keys() else None
-
-
 def _looked_at(estimator: Any, frame: Any, places: list[int], what: str) -> Table:
-    """The columns that the model needs; the others are not read and count as missing."""
+    """The columns that the model needs; the others are not read and count as missing. Places of -1 are ignored."""
     check_not_empty(frame.shape, what)
     owned = estimator.support_
-    array = frames.one_array(frame) if len(places) == len(owned) and not estimator.categories_ else None
+    as_in_fit = places == list(range(len(owned)))
+    array = frames.one_array(frame) if as_in_fit and not estimator.categories_ else None
     if array is not None:
         return DenseTable(readable(array))
     missing = np.broadcast_to(np.float64(np.nan), (frame.shape[0],))
@@ -131,7 +123,7 @@ def _looked_at(estimator: Any, frame: Any, places: list[int], what: str) -> Tabl
         read[c] = CodedColumn(np.full(frame.shape[0], -1), [])
     native = frame.columns
     for i, place in enumerate(places):
-        if owned[place]:
+        if place >= 0 and owned[place]:
             field = frames.Field(frame.get_column(native[i]), str(native[i]), f"{what}: column {str(native[i])!r}")
             read[place] = field.read(place in estimator.categories_)
     names = estimator._names() or [str(c) for c in range(len(owned))]
