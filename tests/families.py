@@ -10,7 +10,19 @@ from dataclasses import replace
 import numpy as np
 import reference
 
-LOSSES = ("log_loss", "squared_error", "absolute_error", "quantile", "huber", "huber_delta", "poisson", "multinomial")
+LOSSES = (
+    "log_loss",
+    "squared_error",
+    "absolute_error",
+    "quantile",
+    "huber",
+    "huber_delta",
+    "poisson",
+    "multinomial",
+    "gamma",
+    "tweedie",
+)
+LOG_LINK = ("poisson", "gamma", "tweedie")
 
 
 def settings(rng, d, **given):
@@ -32,6 +44,8 @@ def settings(rng, d, **given):
         base=str(rng.choice(["trees", "both", "lines"])),
         line_scale=str(rng.choice(["ranks", "values"])),
         multi_strategy=str(rng.choice(["one_output_per_tree", "multi_output_tree"])),
+        subsample=float(rng.choice([1.0, 1.0, 0.7, 0.3])),
+        max_features=[None, None, 0.4, "sqrt", 2][rng.integers(5)],
     )
     return replace(options, **given)
 
@@ -63,6 +77,11 @@ def target(rng, X, name, signal=None):
         y = rng.poisson(np.exp(np.clip(score, -2, 2))).astype(float)
         y[0] = 1.0
         return y
+    if name in ("gamma", "tweedie"):
+        y = np.exp(np.clip(score, -3, 3)) * rng.gamma(2.0, 0.5, n) + 1e-3
+        if name == "tweedie":
+            y[1:][rng.random(n - 1) < 0.4] = 0.0
+        return np.round(y, 2) + 0.01 * (name == "gamma") if rng.random() < 0.3 else y
     return score
 
 
@@ -121,18 +140,20 @@ def light(rng):
     """Rows that weigh next to nothing, with losses so large that they count: those of the others must still be seen."""
     n, d = int(rng.integers(8, 40)), int(rng.integers(2, 5))
     X = numbers(rng, n, d)
-    name = str(rng.choice(["squared_error", "absolute_error", "quantile", "huber", "huber_delta", "poisson"]))
+    name = str(rng.choice(["squared_error", "absolute_error", "quantile", "huber", "huber_delta", *LOG_LINK]))
     y = target(rng, X, name)
     weights = 2.0 ** rng.uniform(-float(rng.choice([0.0, 4.0, 20.0])), 1.0, n)
     weights[:5] = np.maximum(weights[:5], 1.0)
     rows = rng.choice(np.arange(5, n), int(rng.integers(1, 3)), replace=False)
     weights[rows] = 2.0 ** -rng.uniform(12.0, 33.0, len(rows))  # below 2^-36 they would be left out
     loss = 10.0 ** rng.uniform(-2.0, 2.0) / weights[rows]  # with its weight, from a hundredth of a row to a hundred
-    if name == "poisson":
-        y[rows] = np.minimum(np.round(loss), 1e6)
+    if name in LOG_LINK:
+        y[rows] = np.maximum(np.minimum(np.round(loss), 1e6), 1.0 if name == "gamma" else 0.0)
     else:
         y[rows] += rng.choice([-1.0, 1.0], len(rows)) * (np.sqrt(loss) if name == "squared_error" else loss)
-    leaf = float(rng.choice([1e-9, 1.0, 2.0])) if name != "poisson" else 2.0  # alone, its step leaves the range of exp
+    leaf = (
+        float(rng.choice([1e-9, 1.0, 2.0])) if name not in LOG_LINK else 2.0
+    )  # alone, its step leaves the range of exp
     return X, y, weights, name, settings(rng, d, min_samples_leaf=leaf, mu=float(rng.choice([0.0, 1e-3, 0.03])))
 
 
@@ -155,7 +176,7 @@ def losses(rng):
     X = numbers(rng, n, d)
     name = str(rng.choice(LOSSES))
     y = target(rng, X, name)
-    if name not in ("log_loss", "multinomial", "poisson"):
+    if name not in ("log_loss", "multinomial", *LOG_LINK):
         y = y * rng.choice([1.0, 1e-3, 1e4]) + rng.choice([0.0, 100.0, -1e6])
         y = np.round(y) if rng.random() < 0.3 else y
         if rng.random() < 0.05:
@@ -247,6 +268,6 @@ FAMILIES = {
 def table(family, seed):
     """X, y, weights, the loss's name and the options."""
     X, y, weights, name, options = FAMILIES[family](np.random.default_rng([seed, sorted(FAMILIES).index(family)]))
-    if name == "poisson" and options.init == "zero":
+    if name in LOG_LINK and options.init == "zero":
         options = replace(options, learning_rate=0.1)  # exp of large steps leaves the range of numbers
     return X, y, weights, name, options

@@ -14,7 +14,7 @@ one tree for all classes is searched is in ``reference_direction``, and what con
 
 from __future__ import annotations
 
-from copy import deepcopy
+from copy import copy, deepcopy
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import frexp, inf, isinf, ldexp
@@ -22,6 +22,7 @@ from math import frexp, inf, isinf, ldexp
 import numpy as np
 from reference_constraints import Range, SplitLimits, in_order, may_meet
 from reference_direction import combined, direction, number_of, row_keys
+from reference_draws import drawn_columns, drawn_rows, number_of_columns
 from reference_lines import Scale, full_line, line_gain, line_slope
 from reference_numbers import GRADIENT_BITS, LEAF_BITS, WEIGHT_BITS, exp, integers, log, weighted_quantile
 from reference_prices import fixed_prices
@@ -204,6 +205,27 @@ class Poisson:
         return exp(raw[0]) - y * raw[0]
 
 
+class Gamma(Poisson):
+    def derivatives(self, y, raw):
+        ratio = y * exp(-raw[0])
+        return [ratio - 1.0], [ratio]
+
+    def values(self, y, raw):
+        return y * exp(-raw[0]) + raw[0]
+
+
+class Tweedie(Poisson):
+    def __init__(self, power=1.5):
+        self.two, self.one = 2.0 - power, 1.0 - power
+
+    def derivatives(self, y, raw):
+        mean, own = exp(self.two * raw[0]), y * exp(self.one * raw[0])
+        return [own - mean], [self.two * mean - self.one * own]
+
+    def values(self, y, raw):
+        return exp(self.two * raw[0]) / self.two - y * exp(self.one * raw[0]) / self.one
+
+
 # ------------------------------------------------------------------------------------------ binning
 
 
@@ -348,6 +370,8 @@ class Options:
     line_scale: str = "values"
     monotonic: tuple = ()  # -1, 0 or 1 for each column; empty: no constraints
     interactions: object = None  # sets of columns, "pairwise" or "no_interactions"
+    subsample: float = 1.0
+    max_features: float | int | str | None = None
 
     def trend(self, f):
         return self.monotonic[f] if self.monotonic else 0
@@ -408,6 +432,14 @@ class Data:
                 None if f in categorical else Scale(self.X[:, f], self.cuts[f], self.units, line_scale)
                 for f in range(self.X.shape[1])
             ]
+
+    def only(self, rows):
+        """The same table in which other rows weigh nothing."""
+        out = copy(self)
+        out.units = [u if yes else 0 for u, yes in zip(self.units, rows)]
+        out.weights = np.array(out.units, dtype=np.int64)
+        out.scales = [None if scale is None else scale.weighted(out.units) for scale in self.scales]
+        return out
 
     def bins(self):
         """The number of each row's bin in every column; missing values are in the bin after those of values."""
@@ -497,6 +529,8 @@ def column_splits(data, q, shift, node, options):
     """The best raw split of every column, or None where none is allowed."""
     rows, columns = node.rows, data.X.shape[1]
     total, q = int(data.weights @ rows), np.array(q, dtype=np.int64)
+    if total == 0:
+        return []
     min_weight = ldexp(options.min_samples_leaf, data.unit_shift)
     factor = ldexp(0.5, -2 * shift - data.unit_shift) / float(total)
     return [
@@ -583,14 +617,20 @@ def make(data, gradients, node, split, options):
     node.children = children_of(data, gradients[node.output][0], node, split, options)
 
 
-def grow_best_first(data, gradients, ledger, mu, options, purchases):
+def usable(data, gradients, node, columns, options):
+    """The offers of a node for columns that the trees of this iteration may use."""
+    found = offers(data, *gradients[node.output], node, options)
+    return [split for split in found if split is not None and split.feature in columns]
+
+
+def grow_best_first(data, gradients, ledger, mu, options, purchases, drawn, columns):
     """Trees of at most so many leaves: of all open leaves the one whose best offer is worth most now is split next.
 
     Returns what ``grow`` returns. Leaves are numbered as they come; equal offers go to the lower number.
     """
-    leaves = [Node(np.ones(len(data.y), bool), output=k, root=True) for k in range(len(gradients))]
+    leaves = [Node(drawn.copy(), output=k, root=True) for k in range(len(gradients))]
     roots, counts, depth = list(leaves), [1] * len(leaves), dict.fromkeys(range(len(leaves)), 0)
-    splits = [offers(data, *gradients[node.output], node, options) for node in leaves]
+    splits = [usable(data, gradients, node, columns, options) for node in leaves]
     root_splits, closed = list(splits), set()
     while True:
         open_leaves = [
@@ -614,20 +654,21 @@ def grow_best_first(data, gradients, ledger, mu, options, purchases):
             for child in leaves[j].children or ():
                 depth[len(leaves)] = depth[j] + 1
                 leaves.append(child)
-                splits.append(offers(data, *gradients[child.output], child, options))
+                splits.append(usable(data, gradients, child, columns, options))
 
 
-def grow(data, gradients, ledger, mu, options, purchases):
+def grow(data, gradients, ledger, mu, options, purchases, drawn, columns):
     """The trees of all outputs side by side, level by level, so that the order of outputs decides nothing.
 
     ``gradients``: for each tree the integers and their exponent. Purchases change the prices for the rest of these
-    very trees. Returns the roots and, for each, the best raw split of every column.
+    very trees. ``drawn``: the rows that they see, ``columns``: those that they may use. Returns the roots and, for
+    each, the best raw split of every column.
     """
-    roots = [Node(np.ones(len(data.y), bool), output=k, root=True) for k in range(len(gradients))]
+    roots = [Node(drawn.copy(), output=k, root=True) for k in range(len(gradients))]
     level, root_splits = list(roots), None
     for _ in range(options.max_depth):
-        splits = [offers(data, *gradients[node.output], node, options) for node in level]
-        root_splits = root_splits or splits
+        splits = [usable(data, gradients, node, columns, options) for node in level]
+        root_splits = splits if root_splits is None else root_splits
         open_nodes, chosen = list(range(len(level))), {}
         while open_nodes:
             found = best_of_level(open_nodes, splits, ledger, mu, options.stop)
@@ -682,6 +723,22 @@ def set_leaf_values(data, root, g, h, raw, loss, options):
     for node in breadth_first(root):
         if not node.children:
             node.value = options.learning_rate * node.value
+
+
+def add_tree(data, root, raw):
+    """Add the value of its leaf to every row, also to those that the tree did not see."""
+    for i, row in enumerate(data.X):
+        raw[i] += leaf_of(root, row).value
+
+
+def leaf_of(root, row):
+    node = root
+    while node.children:
+        v = row[node.feature]
+        left = v <= node.threshold if node.levels_left is None else v in node.levels_left
+        left = node.missing_left if np.isnan(v) else left
+        node = node.children[0 if left else 1]
+    return node
 
 
 def set_line(data, root, g, h, raw, loss, options):
@@ -766,7 +823,7 @@ def searched(gs, gradients, iteration, data, keys, options):
 def copies(root, outputs):
     """The tree of all outputs as one for each, among which its gains are divided."""
     roots = [deepcopy(root) for _ in range(outputs)]
-    for node in (node for copy in roots for node in breadth_first(copy)):
+    for node in (node for root in roots for node in breadth_first(root)):
         node.gain /= outputs
     return roots
 
@@ -810,29 +867,39 @@ def fit(X, y, options, loss, weights=None):
         for q, shift in searched(gs, gradients_at(at_best), 0, data, keys, options):
             splits = offers(data, q, shift, Node(np.ones(len(data.y), bool), root=True), options)
             model.mu_max = max([model.mu_max, *ratios_of(splits)])
-    opening = True  # nothing has been split so far
+    opening, split = True, False  # nothing has been split so far
+    allowed = number_of_columns(options.max_features, d)
     for iteration in range(options.max_iter):
+        # All rows and columns until something is split, and after an iteration without a split: boosting may end then.
+        everything = opening or not split or (options.subsample == 1 and allowed == d)
+        drawn, seen, columns = np.ones(len(data.y), bool), data, set(range(d))
+        if not everything:
+            columns = drawn_columns(options.seed, iteration, options.max_features, d)
+            drawn = drawn_rows(options.seed, iteration, options.subsample, len(data.y))
+            seen = data.only(drawn)
         gs, hs = loss.derivatives(data.y, raw)
         # Until something is split, the direction of the one tree of all outputs stays the same.
         gradients = searched(gs, gradients_at(raw), 0 if opening else iteration, data, keys, options)
         purchases = []
         grow_trees = grow if options.max_leaf_nodes is None else grow_best_first
-        trees, root_splits = grow_trees(data, gradients, ledger, mu, options, purchases)
+        trees, root_splits = grow_trees(seen, gradients, ledger, mu, options, purchases, drawn, columns)
         if opening and root_splits:
             model.mu_max = max([model.mu_max, *(ratio for splits in root_splits for ratio in ratios_of(splits))])
         split = any(root.does_something for root in trees)
         opening = opening and not split
-        converged = not split and settled(data, raw, loss, gradients_at, options.learning_rate, model.train_loss[0])
+        converged = (
+            everything
+            and not split
+            and settled(data, raw, loss, gradients_at, options.learning_rate, model.train_loss[0])
+        )
         trees = copies(trees[0], loss.outputs) if for_all else trees
         for k, root in enumerate(trees):
-            (set_leaf_values if root.line < 0 else set_line)(data, root, gs[k], hs[k], raw[k], loss, options)
+            (set_leaf_values if root.line < 0 else set_line)(seen, root, gs[k], hs[k], raw[k], loss, options)
         for k, root in enumerate(trees):
             if root.line >= 0:
                 raw[k] += [root.value + root.slope * ldexp(float(z), -10) for z in data.scales[root.line].rows]
                 continue
-            for node in breadth_first(root):
-                if not node.children:
-                    raw[k, node.rows] += node.value
+            add_tree(data, root, raw[k])
         model.trees.append(trees)
         model.purchases.append(purchases)
         model.train_loss.append(mean_loss(loss, data, raw))
@@ -853,12 +920,6 @@ def predict_raw(model, X):
     for trees in model.trees:
         for k, root in enumerate(trees):
             for i, row in enumerate(X):
-                node = root
-                while node.children:
-                    v = row[node.feature]
-                    left = v <= node.threshold if node.levels_left is None else v in node.levels_left
-                    left = node.missing_left if np.isnan(v) else left
-                    node = node.children[0 if left else 1]
                 line = root.slope * model.scales[root.line].score(row[root.line]) if root.line >= 0 else 0.0
-                raw[k, i] += node.value + line
+                raw[k, i] += leaf_of(root, row).value + line
     return raw

@@ -7,6 +7,7 @@ number of steps of 2**-10; that of a missing value is 0.
 from __future__ import annotations
 
 from bisect import bisect_left
+from copy import copy
 from functools import cache
 from itertools import accumulate, pairwise
 from math import inf, isfinite, isnan, ldexp, sqrt
@@ -137,6 +138,15 @@ class Scale:
                 weights[bin_of(v, cuts)] += u
         self.steps = bin_scores(cuts, weights, kind)
         self.rows = [self.of(v) for v in column]
+        self._add_up(units)
+
+    def weighted(self, units):
+        """The same scores, of rows with other weights."""
+        out = copy(self)
+        out._add_up(units)
+        return out
+
+    def _add_up(self, units):
         self.sum = sum(u * z for u, z in zip(units, self.rows))
         self.squares = sum(u * z * z for u, z in zip(units, self.rows))
         self.spread = sum(units) * self.squares - self.sum * self.sum

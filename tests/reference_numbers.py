@@ -78,4 +78,4 @@ def weighted_quantile(values, units, level):
             if float(below) == target and i + 1 < len(pairs):
                 return 0.5 * v + 0.5 * pairs[i + 1][0]
             return v
-    return pairs[-1][0]
+    return pairs[-1][0] if pairs else 0.0

@@ -15,9 +15,10 @@ struct PyProgress {
   std::vector<double> start, validation_losses, prices, gains;
   std::vector<size_t> features;
   DrawState draw;
+  bool split_last = false;
 
   Progress progress() const {
-    Progress p{iterations, start, {}, validation_losses, draw};
+    Progress p{iterations, start, {}, validation_losses, draw, split_last};
     for (size_t i = 0; i < features.size(); ++i) p.purchases.push_back({features[i], prices[i], gains[i]});
     return p;
   }
@@ -59,7 +60,7 @@ void check(const Constraints& constraints, const Engine& engine) {
 // Boosts on the CPU engine, or on one written in Python.
 Boosted py_boost(const nb::object& engine, const std::vector<const PriceRule*>& rules, double budget,
                  const Params& params, const Constraints& constraints, const PyProgress& from,
-                 std::optional<nb::callable> observer, int threads) {
+                 std::optional<nb::callable> observer, int threads, std::optional<nb::callable> judge) {
   PyCpuEngine* local = nb::isinstance<PyCpuEngine>(engine) ? nb::cast<PyCpuEngine*>(engine) : nullptr;
   const std::unique_ptr<Engine> foreign = local ? nullptr : python_engine(engine);
   Engine& chosen = local ? local->engine() : *foreign;
@@ -77,8 +78,17 @@ Boosted py_boost(const nb::object& engine, const std::vector<const PriceRule*>& 
     nb::gil_scoped_acquire lock;
     (*observer)(r.iteration, r.train_loss, r.validation_loss, r.features, r.cost);
   };
+  Judge ask;
+  if (judge)
+    ask = [&](const Record& r, const std::vector<Purchase>& purchases) {
+      nb::gil_scoped_acquire lock;
+      nb::list bought;
+      for (const Purchase& p : purchases) bought.append(p.feature);
+      const nb::object found = (*judge)(r.iteration, r.train_loss, r.validation_loss, bought, r.cost);
+      return Verdict{nb::cast<std::optional<double>>(found[0]), nb::cast<bool>(found[1])};
+    };
   return on(local, threads, [&](Context& context) {
-    return boost(chosen, std::move(ledger), params, constraints, from.progress(), tell, context);
+    return boost(chosen, std::move(ledger), params, constraints, from.progress(), tell, ask, context);
   });
 }
 
@@ -167,7 +177,8 @@ void bind_params(nb::module_& m) {
       .def_rw("features", &PyProgress::features)
       .def_rw("prices", &PyProgress::prices)
       .def_rw("gains", &PyProgress::gains)
-      .def_rw("draw", &PyProgress::draw);
+      .def_rw("draw", &PyProgress::draw)
+      .def_rw("split_last", &PyProgress::split_last);
   nb::class_<DrawState>(m, "DrawState", "The state of the draw of features, for a continued fit.")
       .def(nb::init<>())
       .def_rw("iterations", &DrawState::iterations)
@@ -194,7 +205,8 @@ void bind_boosted(nb::module_& m) {
   nb::enum_<Ending>(m, "Ending")
       .value("max_iter", Ending::max_iter)
       .value("converged", Ending::converged)
-      .value("early_stopping", Ending::early_stopping);
+      .value("early_stopping", Ending::early_stopping)
+      .value("callback", Ending::callback);
   constexpr auto records = &Boosted::records;
   constexpr auto purchases = &Boosted::purchases;
   constexpr auto fresh = nb::rv_policy::automatic;  // each array is a copy that Python owns
@@ -244,7 +256,8 @@ void bind_boosting(nb::module_& m) {
   bind_params(m);
   bind_boosted(m);
   m.def("boost", &py_boost, "engine"_a, "rules"_a, "budget"_a, "params"_a, "constraints"_a, "progress"_a,
-        "observer"_a.none(), "threads"_a, "Boost trees on an engine; the whole loop runs without Python.");
+        "observer"_a.none(), "threads"_a, "judge"_a.none() = nb::none(),
+        "Boost trees on an engine; the whole loop runs without Python.");
   nb::class_<RidgeFit>(m, "RidgeFit")
       .def_prop_ro(
           "start", [](const RidgeFit& r) { return to_numpy(r.start); }, nb::rv_policy::automatic)

@@ -38,7 +38,7 @@ void check_same_bins(const BinnedMatrix& X, const BinnedMatrix& X_val) {
 }  // namespace
 
 PyCpuEngine::PyCpuEngine(const Rows& train, const std::optional<Rows>& validation, std::unique_ptr<Loss> loss,
-                         const EngineOptions& options, int threads, std::shared_ptr<ThreadPart> part)
+                         const EngineOptions& options, int threads, std::shared_ptr<ThreadPart> part, bool merge)
     : part_(std::move(part)), context_(threads, pressed_stop, together_of(part_)), loss_(std::move(loss)) {
   check_rows(train, *loss_, "training");
   if (validation) {
@@ -57,7 +57,7 @@ PyCpuEngine::PyCpuEngine(const Rows& train, const std::optional<Rows>& validatio
     validation_.emplace(validation->X, validation->y, validation->weights, together);
     validation_sample_.emplace(validation_->sample());
   }
-  if (loss_->rowwise() && together.alone())
+  if (merge && loss_->rowwise() && together.alone())
     merged_ = merge_equal_rows(train.X, train_sample_->target, before.train, context_);
   if (merged_) {
     train_sample_.emplace(Sample{*merged_->X, {merged_->y, &merged_->weights}});
@@ -75,7 +75,7 @@ void make(PyCpuEngine* self, const BinnedMatrix& X, const Doubles& y, const std:
           const std::optional<Doubles>& raw, const BinnedMatrix* X_val, const std::optional<Doubles>& y_val,
           const std::optional<Doubles>& weights_val, const std::optional<Doubles>& raw_val, const nb::object& loss,
           double loss_parameter, size_t outputs, double min_samples_leaf, std::uint64_t seed, int threads,
-          std::shared_ptr<ThreadPart> part) {
+          std::shared_ptr<ThreadPart> part, bool merge) {
   std::optional<PyCpuEngine::Rows> validation;
   if (X_val && !y_val) throw std::invalid_argument("X_val is given without y_val.");
   if (X_val) validation.emplace(PyCpuEngine::Rows{*X_val, *y_val, weights_val, raw_val});
@@ -85,7 +85,7 @@ void make(PyCpuEngine* self, const BinnedMatrix& X, const Doubles& y, const std:
   }
   try {
     new (self) PyCpuEngine({X, y, weights, raw}, validation, loss_of(loss, outputs, loss_parameter),
-                           {min_samples_leaf, seed}, threads, part);
+                           {min_samples_leaf, seed}, threads, part, merge);
   } catch (const Interrupted&) {
     if (part) part->leave();
     throw nb::python_error();
@@ -296,7 +296,7 @@ void add_line(PyCpuEngine& self, size_t output, size_t column, double value, dou
   self.step = Step::predicted;
 }
 
-void begin_trees(PyCpuEngine& self, const std::vector<int>& signs) {
+void begin_trees(PyCpuEngine& self, const std::vector<int>& signs, std::uint64_t key, double share) {
   if (!signs.empty() && signs.size() != self.engine().outputs())
     throw std::invalid_argument("One sign per output is needed, or none.");
   std::vector<std::int8_t> checked;
@@ -304,7 +304,9 @@ void begin_trees(PyCpuEngine& self, const std::vector<int>& signs) {
     if (sign < -1 || sign > 1) throw std::invalid_argument("A sign is -1, 0 or 1.");
     checked.push_back(narrow<std::int8_t>(sign));
   }
-  derived(self).begin_trees(checked);
+  if (share < 1.0 && self.rows_are_merged())
+    throw std::invalid_argument("Rows can't be drawn: the engine was made with merge=True and has merged equal ones.");
+  derived(self).begin_trees(checked, {key, share});
   self.level_size = self.trees = checked.empty() ? self.engine().outputs() : 1;
   self.step = Step::growing;
 }
@@ -343,13 +345,22 @@ void bind_steps(nb::class_<PyCpuEngine>& c) {
       .def("predict", &predict, "constants"_a)
       .def("predict_as_before", &predict_as_before)
       .def("losses", &losses)
+      .def(
+          "validation_raw",
+          [](PyCpuEngine& self) {
+            const auto raw = self.validation_raw();
+            return to_numpy(std::vector<double>(raw.begin(), raw.end()));
+          },
+          "The raw predictions of the validation rows, output after output.")
       .def("derive", &derive)
       .def("gradients", &gradients, "output"_a)
       .def(
           "impurity", [](PyCpuEngine& self, size_t k) { return derived(self).impurity(output_of(self, k)); },
           "output"_a)
       .def("moved", &moved, "full"_a, "step"_a)
-      .def("begin_trees", &begin_trees, "signs"_a)
+      .def("begin_trees", &begin_trees, "signs"_a, "key"_a = 0, "share"_a = 1.0)
+      .def(
+          "root", [](PyCpuEngine& self, size_t t) { return to_python(growing(self).root(tree_of(self, t))); }, "tree"_a)
       .def("tree_gradients", &tree_gradients, "tree"_a)
       .def(
           "probe", [](PyCpuEngine& self, std::uint64_t number) { return derived(self).probe(number); }, "number"_a)
@@ -408,8 +419,8 @@ void bind_engine(nb::module_& m) {
   nb::class_<PyCpuEngine> engine(m, "CpuEngine", "Computes everything that has one entry per row, on the CPU.");
   engine.def("__init__", &make, "X"_a, "y"_a, "weights"_a.none(), "raw"_a.none(), "X_val"_a.none(), "y_val"_a.none(),
              "weights_val"_a.none(), "raw_val"_a.none(), "loss"_a, "loss_parameter"_a, "outputs"_a,
-             "min_samples_leaf"_a, "seed"_a, "threads"_a, "part"_a.none() = nb::none(), nb::keep_alive<1, 2>(),
-             nb::keep_alive<1, 6>());
+             "min_samples_leaf"_a, "seed"_a, "threads"_a, "part"_a.none() = nb::none(), "merge"_a = true,
+             nb::keep_alive<1, 2>(), nb::keep_alive<1, 6>());
   bind_steps(engine);
 }
 

@@ -28,16 +28,19 @@ class PyCpuEngine {
     Doubles y;
     std::optional<Doubles> weights, raw;  // raw: predictions to continue from, output after output
   };
+  // `merge`: equal rows are merged where they are many, which must not be where rows are drawn.
   PyCpuEngine(const Rows& train, const std::optional<Rows>& validation, std::unique_ptr<Loss> loss,
-              const EngineOptions& options, int threads, std::shared_ptr<ThreadPart> part);
+              const EngineOptions& options, int threads, std::shared_ptr<ThreadPart> part, bool merge);
 
   Engine& engine() { return *engine_; }
+  std::span<const double> validation_raw() const { return engine_->validation_raw(); }
   // How far Python has come, when it takes the steps one by one.
   enum class Step { made, predicted, judged, derived, growing, searching };
   Step step = Step::made;
   size_t level_size = 0;  // number of nodes
   size_t trees = 0;       // that grow together
   bool can_continue() const { return has_raw_; }
+  bool rows_are_merged() const { return merged_ != nullptr; }
   Context& context() { return context_; }
   // Stops the other parts of the table.
   void leave() {

@@ -121,6 +121,14 @@ void bind_predict(nb::module_& m) {
           "Raise ValueError where the arrays do not describe trees.");
   m.def("add_trees", &py_add_trees, "trees"_a, "X"_a, "first"_a, "last"_a, "raw"_a, "threads"_a,
         "Add trees [first, last) to raw, in place.");
+  m.def(
+      "leaves_of_rows",
+      [](const PyTrees& trees, const Source& X, size_t last, int threads) {
+        const EnsembleView view = trees.view(X.columns(), last);
+        return to_numpy(
+            without_lock(threads, [&](Context& context) { return leaves_of_rows(view, X, last, context); }));
+      },
+      "trees"_a, "X"_a, "last"_a, "threads"_a, "The leaf of every row in the first trees, row after row.");
   m.def("path_prices", &py_path_prices, "trees"_a, "X"_a, "rules"_a, "bought"_a, "paid"_a, "last"_a, "threads"_a,
         "Cost of the features that each row's paths need: for each row, and the mean after each iteration.");
   m.def("losses_without", &py_losses_without, "trees"_a, "weight"_a, "X"_a, "y"_a, "weights"_a.none(), "fitted_y"_a,

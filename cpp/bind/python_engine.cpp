@@ -69,7 +69,14 @@ class PythonEngine final : public Engine {
     return out;
   }
 
-  void begin_trees(std::span<const std::int8_t> signs) override { tell("begin_trees", signs); }
+  void begin_trees(std::span<const std::int8_t> signs, const RowDraw& draw) override {
+    nb::gil_scoped_acquire lock;
+    object_.attr("begin_trees")(to_list(signs), draw.key, draw.share);
+  }
+  NodeSums root(size_t tree) const override {
+    nb::gil_scoped_acquire lock;
+    return sums_from(object_.attr("root")(tree));
+  }
   GradientFacts tree_gradients(size_t tree) const override { return facts_from("tree_gradients", tree); }
   std::vector<std::int64_t> probe(std::uint64_t number) override {
     return ask<std::vector<std::int64_t>>("probe", number);

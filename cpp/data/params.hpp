@@ -15,6 +15,9 @@ enum class Base { trees, lines, both };  // what an iteration may add
 enum class MultiStrategy { one_output_per_tree, multi_output_tree };
 enum class LineScale { ranks, values };  // what lines are drawn on
 
+// Of max_features: below 1 a share of the columns, from 1 on their number, or one of these.
+inline constexpr double kAllColumns = 0.0, kRootOfColumns = -1.0, kLogOfColumns = -2.0;
+
 // type, name, default
 #define FRUGAL_PARAMS(PARAM)                                                   \
   PARAM(double, mu, 1e-3)                                                      \
@@ -37,6 +40,10 @@ enum class LineScale { ranks, values };  // what lines are drawn on
   PARAM(Screening, screening, Screening::off)                                  \
   /* share of columns offered to a tree; negative: chosen from their number */ \
   PARAM(double, new_features, 1.0)                                             \
+  /* probability of each row to be seen by the trees of an iteration */        \
+  PARAM(double, subsample, 1.0)                                                \
+  /* columns that the trees of an iteration may use; grow/drawn.hpp */         \
+  PARAM(double, max_features, kAllColumns)                                     \
   PARAM(std::uint64_t, seed, 0)
 
 struct Params {

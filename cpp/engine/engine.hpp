@@ -15,6 +15,7 @@
 #include "data/levels.hpp"
 #include "data/scores.hpp"
 #include "support/missing_side.hpp"
+#include "support/mixing.hpp"
 #include "tree/tree.hpp"
 
 namespace frugal {
@@ -135,6 +136,17 @@ struct Moved {
   std::vector<Output> outputs;
 };
 
+// Which rows the trees of an iteration see: each row by itself with probability `share`, by a hash of its number in the
+// whole table. Rows that are not drawn only get the values of the leaves that they fall into.
+struct RowDraw {
+  std::uint64_t key = 0;
+  double share = 1.0;
+
+  bool all() const { return share >= 1.0; }
+  // `number`: of the row in the whole table.
+  bool has(std::uint64_t number) const { return real(mixed(key + (number + 1) * kMixStep) >> 11) * 0x1p-53 < share; }
+};
+
 struct LeafSums {
   double gradient, curvature, weight;  // weighted in units
 };
@@ -182,15 +194,18 @@ class Engine {
   // The trees of an iteration grow together, level by level: one for each output, or one for all outputs, which is
   // searched on the sum over outputs of sign * gradient (-1, 0 or 1 for each output). Nodes are numbered within their
   // level: the roots by tree, and 2 i and 2 i + 1 are the left and the right child of split i.
-  virtual void begin_trees(std::span<const std::int8_t> signs) = 0;  // empty: a tree for each output
+  // Until the next call, all sums over the rows of nodes, leaves and lines are those of the drawn rows.
+  virtual void begin_trees(std::span<const std::int8_t> signs, const RowDraw& draw) = 0;  // empty: one for each output
+  virtual NodeSums root(size_t tree) const = 0;                                           // squares may be 0
   // The gradients on which a tree is searched: those of its output; or their sum with signs, each rounded to 40 bits
   // for the largest of all, divided by the root of the number of signs that are not 0.
   virtual GradientFacts tree_gradients(size_t tree) const = 0;
   // For each output the sum of weight unit * q * z over all rows. z is 1 or -1, from the lowest bit of
   // mixed(key + number), where the row's key follows from its bins (data/row_keys.hpp).
   virtual std::vector<std::int64_t> probe(std::uint64_t number) = 0;
-  // How far the gradients of an output have moved since the previous iteration: an upper bound on the square root of
-  // sum w (change - mean change)^2, or infinity if it is not known. Called in every iteration or in none.
+  // How far the gradients of an output have moved since the last call: an upper bound on the square root of
+  // sum w (change - mean change)^2, or infinity if it is not known. Called in every iteration whose trees see all rows,
+  // or in none.
   virtual double gradient_move(size_t output) = 0;
   // Sums of the open nodes; their squares only if `squares`.
   virtual std::vector<NodeSums> begin_level(std::span<const std::uint8_t> open, bool squares) = 0;

@@ -109,9 +109,10 @@ void Grower::split(Leaves& leaves, std::vector<Offer> chosen, std::vector<GrownT
   leaves.open = std::move(open);
 }
 
-std::vector<GrownTree> Grower::grow_best_first(std::uint64_t number, std::vector<double>* root_gains) {
+std::vector<GrownTree> Grower::grow_best_first(std::uint64_t number, const Drawn& drawn,
+                                               std::vector<double>* root_gains) {
   std::vector<GrownTree> trees(trees_of(params_, engine_.outputs()));
-  begin_trees(number);
+  begin_trees(number, drawn);
   Leaves leaves{roots(trees), std::vector<int>(trees.size()), {}, {}, std::vector<int>(trees.size(), 1)};
   for (size_t i = 0; i < trees.size(); ++i) leaves.open.push_back(i);
   search(leaves, root_gains);

@@ -55,20 +55,28 @@ class Booster {
     for (const auto& p : from.purchases) ledger_.restore(p);
     out_.iterations = from.iterations;
     opening_ = from.purchases.empty();
+    see_all_ = !from.split_last;
     for (int iteration = 0; double loss : from.validation_losses) best_.judge(loss, iteration++, params.tol);
     root_gain_.assign(ledger_.features(), 0.0);
     set_start();
   }
 
-  Boosted run(const Observer& observer) {
+  Boosted run(const Observer& observer, const Judge& judge) {
     Grower grower(engine_, params_, constraints_, ledger_, out_.mu, from_.draw, context_);
     while (true) {
       observer(record());
+      const Record& last = out_.records.back();
+      const Verdict verdict = judge ? judge(last, ledger_.purchases()) : Verdict{};
+      best_.judge(verdict.instead_of_loss.value_or(last.validation_loss), out_.iterations, params_.tol);
       if (params_.early_stopping && out_.iterations - best_.iteration >= params_.n_iter_no_change) {
         out_.ending = Ending::early_stopping;
         break;
       }
       if (out_.ending == Ending::converged || out_.iterations >= params_.max_iter) break;
+      if (verdict.stop && out_.iterations > from_.iterations) {
+        out_.ending = Ending::callback;
+        break;
+      }
       iterate(grower);
     }
     out_.best_iteration = params_.early_stopping ? best_.iteration : out_.iterations;
@@ -124,7 +132,6 @@ class Booster {
 
   const Record& record() {
     const Losses losses = engine_.losses();
-    best_.judge(losses.validation, out_.iterations, params_.tol);
     out_.records.push_back(
         {out_.iterations, losses.train, losses.validation, ledger_.purchases().size(), ledger_.paid()});
     return out_.records.back();
@@ -135,10 +142,14 @@ class Booster {
   void iterate(Grower& grower) {
     const size_t owned_before = ledger_.purchases().size();
     engine_.derive();
-    std::vector<GrownTree> trees = grower.grow(opening_ ? 0 : index(out_.iterations), opening_ ? &root_gain_ : nullptr);
+    // Until something is split, trees see all rows and columns, so that mu_max says at which mu nothing pays; so they
+    // do after an iteration without a split, which may have been for want of rows or columns.
+    const size_t number = index(out_.iterations);
+    const Drawn now = opening_ || see_all_ ? Drawn{} : drawn(params_, ledger_.features(), number);
+    std::vector<GrownTree> trees = grower.grow(opening_ ? 0 : number, now, opening_ ? &root_gain_ : nullptr);
     const bool any_split =
         std::any_of(trees.begin(), trees.end(), [](const auto& t) { return t.tree.nodes() > 1 || t.tree.is_line(); });
-    if (!any_split && grower.looked_at_all() && settled()) out_.ending = Ending::converged;
+    if (!any_split && now.all() && grower.looked_at_all() && settled()) out_.ending = Ending::converged;
     if (trees.size() < engine_.outputs()) trees = one_each(trees[0]);
     for (size_t k = 0; k < trees.size(); ++k) finish(trees[k], k);
     ++out_.iterations;
@@ -147,7 +158,9 @@ class Booster {
     if (opening_)
       out_.mu_max = natural_top(root_gain_, ledger_, params_.mu_unit == MuUnit::share ? out_.impurity : 1.0);
     opening_ = opening_ && !any_split;
-    grower.look_at_all(!any_split);  // boosting ends only after all columns were searched
+    // Boosting ends only after all columns were searched, on all rows.
+    grower.look_at_all(!any_split);
+    see_all_ = !any_split;
   }
 
   // The tree of all outputs as one for each, among which its gains are divided.
@@ -180,7 +193,7 @@ class Booster {
     double added = scaled(params_.l2_regularization, engine_.table().weight_shift);
     if (params_.leaf_values == LeafValues::gradient) {
       const ScoreSums scores = engine_.score_sums({&column, 1})[0];
-      s.h = real(engine_.table().weight);
+      s.h = real(engine_.root(output).weight);
       s.hz = scaled(real(scores.scores), -kScoreBits);
       s.hzz = scaled(real(scores.squares), -2 * kScoreBits);
       added = 0.0;
@@ -257,14 +270,15 @@ class Booster {
   BestIteration best_;
   Boosted out_;
   bool opening_ = false;           // nothing has been split so far
+  bool see_all_ = false;           // the next trees see all rows and columns, since the last ones split nothing
   std::vector<double> root_gain_;  // the largest gain of each column at the roots so far
 };
 
 }  // namespace
 
 Boosted boost(Engine& engine, Ledger ledger, const Params& params, const Constraints& constraints, const Progress& from,
-              const Observer& observer, Context& context) {
-  return Booster(engine, std::move(ledger), params, constraints, from, context).run(observer);
+              const Observer& observer, const Judge& judge, Context& context) {
+  return Booster(engine, std::move(ledger), params, constraints, from, context).run(observer, judge);
 }
 
 }  // namespace frugal

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "data/params.hpp"
@@ -19,8 +20,9 @@ struct Progress {
   int iterations = 0;
   std::vector<double> start;  // raw start values; empty: a new fit
   std::vector<Purchase> purchases;
-  std::vector<double> validation_losses;  // of the start and every iteration; empty: not known
+  std::vector<double> validation_losses;  // of the start and every iteration, or what judges them; empty: not known
   DrawState draw;
+  bool split_last = false;  // whether the last iteration split anything
 };
 
 // The state after an iteration; the first record is that of the start value.
@@ -31,7 +33,7 @@ struct Record {
   double cost;
 };
 
-enum class Ending { max_iter, converged, early_stopping };
+enum class Ending { max_iter, converged, early_stopping, callback };
 
 struct Boosted {
   Ensemble ensemble;  // the trees grown by this call
@@ -60,9 +62,18 @@ struct BestIteration {
 
 using Observer = std::function<void(const Record&)>;
 
+// What early stopping judges an iteration by in place of its validation loss, the smaller the better; and whether
+// boosting stops here.
+struct Verdict {
+  std::optional<double> instead_of_loss;
+  bool stop = false;
+};
+// Called after each observation of an iteration, with all purchases so far. Empty: nothing judges.
+using Judge = std::function<Verdict(const Record&, const std::vector<Purchase>&)>;
+
 // Grows trees until max_iter, until no split pays any more, or until the validation loss stops falling. `ledger` pays
 // for the features that are bought.
 Boosted boost(Engine& engine, Ledger ledger, const Params& params, const Constraints& constraints, const Progress& from,
-              const Observer& observer, Context& context);
+              const Observer& observer, const Judge& judge, Context& context);
 
 }  // namespace frugal

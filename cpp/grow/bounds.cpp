@@ -14,10 +14,10 @@ double most_gain(const NodeSums& node, const GradientFacts& gradients, int weigh
 }
 
 // After an infinite move, nothing is known any more.
-void RootBounds::begin_trees(Engine& engine, bool for_all) {
+void RootBounds::begin_trees(Engine& engine, bool for_all, bool some_rows) {
   outputs_.resize(for_all ? 1 : engine.outputs(), {0.0, std::vector<double>(columns_, kInfinity)});
   for (size_t k = 0; k < outputs_.size(); ++k) {
-    const double move = for_all ? kInfinity : engine.gradient_move(k);
+    const double move = for_all || some_rows ? kInfinity : engine.gradient_move(k);
     if (move < kInfinity) {
       outputs_[k].way += move;
     } else {

@@ -21,8 +21,9 @@ class RootBounds {
   explicit RootBounds(size_t columns) : columns_(columns) {}
 
   // Records how far the gradients of each output have moved since its last tree. `for_all`: there is one tree for all
-  // outputs, in another direction every time, so that earlier gains say nothing.
-  void begin_trees(Engine& engine, bool for_all);
+  // outputs, in another direction every time, so that earlier gains say nothing; nor do they where trees see only
+  // `some_rows`.
+  void begin_trees(Engine& engine, bool for_all, bool some_rows);
   double bound(size_t output, size_t column) const;
   // Records the largest gain of the column at the root of this output's tree. It must be the maximum over a set of
   // splits that is the same for every tree: for a categorical column all pairs of sets of levels, not only those in the

@@ -22,7 +22,7 @@ std::vector<Node> Grower::roots(std::vector<GrownTree>& trees) const {
   for (size_t k = 0; k < trees.size(); ++k) {
     Node node;
     node.output = k;
-    node.sums = {engine_.table().rows, engine_.table().weight, engine_.tree_gradients(k).total, 0};
+    node.sums = engine_.root(k);
     node.id = trees[k].tree.add(weight_of(node.sums));
     level.push_back(node);
   }
@@ -47,7 +47,7 @@ Grower::Offer Grower::best_split(std::span<const Candidate> found, size_t node) 
   Offer best{-kInfinity, 0.0, kNone, node, false, {}};
   for (const Candidate& candidate : found) {
     const size_t c = candidate.column;
-    if (!ledger_.can_buy(c)) continue;
+    if (!worth_.may_use(c)) continue;
     const Offer offer{
         worth_.net(c, candidate.split.gain), ledger_.price(c), c, node, ledger_.owned(c), candidate.split};
     if (best.column == kNone || better(offer, best)) best = offer;
@@ -244,14 +244,15 @@ std::vector<std::int8_t> Grower::direction(std::uint64_t number) {
   return signs;
 }
 
-void Grower::begin_trees(std::uint64_t number) {
+void Grower::begin_trees(std::uint64_t number, const Drawn& drawn) {
   const std::vector<std::int8_t> signs = direction(number);
+  worth_.begin_trees(drawn);
   if (grows_trees()) {
-    search_.begin_trees(signs);
+    search_.begin_trees(signs, drawn.rows);
   } else {
-    engine_.begin_trees(signs);
+    engine_.begin_trees(signs, drawn.rows);
   }
-  if (lines_) lines_->begin_trees();
+  if (lines_) lines_->begin_trees(drawn.rows);
 }
 
 void Grower::raise(std::vector<double>& root_gains, size_t roots) {
@@ -263,19 +264,21 @@ void Grower::raise(std::vector<double>& root_gains, size_t roots) {
 
 void Grower::look(std::vector<double>& root_gains) {
   std::vector<GrownTree> trees(trees_of(params_, engine_.outputs()));
-  begin_trees(0);
+  begin_trees(0, {});
   std::vector<Node> level = roots(trees);
   if (grows_trees()) search_.level(level, true, false, true);
   raise(root_gains, level.size());
 }
 
-std::vector<GrownTree> Grower::grow(std::uint64_t number, std::vector<double>* root_gains) {
-  return params_.max_leaf_nodes > 0 ? grow_best_first(number, root_gains) : grow_level_by_level(number, root_gains);
+std::vector<GrownTree> Grower::grow(std::uint64_t number, const Drawn& drawn, std::vector<double>* root_gains) {
+  return params_.max_leaf_nodes > 0 ? grow_best_first(number, drawn, root_gains)
+                                    : grow_level_by_level(number, drawn, root_gains);
 }
 
-std::vector<GrownTree> Grower::grow_level_by_level(std::uint64_t number, std::vector<double>* root_gains) {
+std::vector<GrownTree> Grower::grow_level_by_level(std::uint64_t number, const Drawn& drawn,
+                                                   std::vector<double>* root_gains) {
   std::vector<GrownTree> trees(trees_of(params_, engine_.outputs()));
-  begin_trees(number);
+  begin_trees(number, drawn);
   std::vector<Node> level = roots(trees);
   for (int depth = 0; !level.empty(); ++depth) {
     std::vector<Offer> chosen;

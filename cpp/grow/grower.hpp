@@ -28,13 +28,14 @@ class Grower {
         constraints_(constraints),
         ledger_(ledger),
         worth_(params, ledger, mu),
-        search_(engine, params, ledger, mu, from, constraints, context) {
+        search_(engine, params, worth_, from, constraints, context) {
     if (params.base != Base::trees) lines_.emplace(engine, worth_, params.base == Base::lines);
   }
 
   // Uses the gradients of the engine's last `derive`. `root_gains`, if given, is raised to the largest raw gain of
   // every column at any root. A tree for all outputs is searched in a random direction, which follows from `number`.
-  std::vector<GrownTree> grow(std::uint64_t number, std::vector<double>* root_gains = nullptr);
+  // The trees see the drawn rows and use drawn columns.
+  std::vector<GrownTree> grow(std::uint64_t number, const Drawn& drawn, std::vector<double>* root_gains = nullptr);
 
   // Computes only the root gains, in the first direction: nothing is split or bought.
   void look(std::vector<double>& root_gains);
@@ -60,7 +61,7 @@ class Grower {
 
   bool grows_trees() const { return params_.base != Base::lines; }
   std::vector<std::int8_t> direction(std::uint64_t number);
-  void begin_trees(std::uint64_t number);
+  void begin_trees(std::uint64_t number, const Drawn& drawn);
   std::vector<Node> roots(std::vector<GrownTree>& trees) const;
   void raise(std::vector<double>& root_gains, size_t roots);
   Offer best_offer(const Node& at, std::span<const Candidate> found, size_t node);
@@ -81,8 +82,8 @@ class Grower {
     std::vector<size_t> open;                   // their numbers, in the order of the engine's level
     std::vector<int> count;                     // by tree
   };
-  std::vector<GrownTree> grow_level_by_level(std::uint64_t number, std::vector<double>* root_gains);
-  std::vector<GrownTree> grow_best_first(std::uint64_t number, std::vector<double>* root_gains);
+  std::vector<GrownTree> grow_level_by_level(std::uint64_t number, const Drawn& drawn, std::vector<double>* root_gains);
+  std::vector<GrownTree> grow_best_first(std::uint64_t number, const Drawn& drawn, std::vector<double>* root_gains);
   bool may_grow(const Leaves& leaves, size_t number) const;
   void search(Leaves& leaves, std::vector<double>* root_gains);
   std::vector<Offer> choose(const Leaves& leaves);

@@ -15,43 +15,52 @@ constexpr size_t kAtOnce = 256;  // columns whose gains are computed before boun
 
 Lines::Lines(Engine& engine, const Worth& worth, bool alone) : engine_(engine), worth_(worth), alone_(alone) {
   const TableFacts& table = engine.table();
-  std::vector<size_t> ordered;
   for (size_t c = 0; c < table.columns.size(); ++c)
-    if (!table.columns[c].categorical && table.columns[c].bins > 1) ordered.push_back(c);
+    if (!table.columns[c].categorical && table.columns[c].bins > 1) ordered_.push_back(c);
   scores_.resize(table.columns.size());
   has_line_.resize(table.columns.size());
-  const std::vector<ScoreSums> sums = engine.score_sums(ordered);
-  for (size_t i = 0; i < ordered.size(); ++i) {
-    scores_[ordered[i]] = sums[i];
-    has_line_[ordered[i]] = Int128{table.weight} * sums[i].squares > Int128{sums[i].scores} * sums[i].scores;
-    if (has_line_[ordered[i]]) columns_.push_back(ordered[i]);
-  }
+  add_up_scores(table.weight);
   computed_.resize(engine.outputs());
   known_.assign(engine.outputs(), std::vector<Known>(scores_.size()));
 }
 
-void Lines::begin_trees() {
+void Lines::add_up_scores(std::int64_t weight) {
+  columns_.clear();
+  const std::vector<ScoreSums> sums = engine_.score_sums(ordered_);
+  for (size_t i = 0; i < ordered_.size(); ++i) {
+    const size_t c = ordered_[i];
+    scores_[c] = sums[i];
+    has_line_[c] = Int128{weight} * sums[i].squares > Int128{sums[i].scores} * sums[i].scores;
+    if (has_line_[c]) columns_.push_back(c);
+  }
+}
+
+void Lines::begin_trees(const RowDraw& draw) {
+  const bool other_rows = some_rows_ || !draw.all();
+  some_rows_ = !draw.all();
+  if (other_rows) add_up_scores(engine_.root(0).weight);
   for (size_t k = 0; k < known_.size(); ++k) {
     computed_[k].clear();
-    const double move = alone_ ? engine_.gradient_move(k) : kInfinity;
-    for (size_t c : columns_) {
+    double move = alone_ && draw.all() ? engine_.gradient_move(k) : kInfinity;
+    if (other_rows) move = kInfinity;
+    for (size_t c : ordered_) {
       known_[k][c].root = (known_[k][c].root + move) * kRoundingSlack;
       known_[k][c].gain = -1.0;
     }
   }
 }
 
-double line_slope(Int128 product, const ScoreSums& scores, const GradientFacts& gradients, const TableFacts& table) {
+double line_slope(Int128 product, const ScoreSums& scores, const NodeSums& seen) {
   // Both products are exact: at most 2^36 * 2^78.
-  return real(Int128{table.weight} * product - Int128{gradients.total} * scores.scores);
+  return real(Int128{seen.weight} * product - Int128{seen.gradient} * scores.scores);
 }
 
-double line_gain(Int128 product, const ScoreSums& scores, const GradientFacts& gradients, const TableFacts& table) {
-  const std::int64_t weight = table.weight;
+double line_gain(Int128 product, const ScoreSums& scores, const NodeSums& seen, int gradient_shift, int weight_shift) {
+  const std::int64_t weight = seen.weight;
   // These are exact too: at most 2^36 * 2^66.
-  const double along = line_slope(product, scores, gradients, table);
+  const double along = line_slope(product, scores, seen);
   const double spread = real(Int128{weight} * scores.squares - Int128{scores.scores} * scores.scores);
-  const double factor = scaled(0.5, -2 * gradients.shift - table.weight_shift) / real(weight);
+  const double factor = scaled(0.5, -2 * gradient_shift - weight_shift) / real(weight);
   return along * (along / spread) * factor;
 }
 
@@ -61,13 +70,14 @@ void Lines::compute(size_t output, std::span<const size_t> columns) {
     if (known_[output][c].gain < 0) wanted.push_back(c);
   if (wanted.empty()) return;
   const std::vector<Int128> products = engine_.score_gradients(output, wanted);
-  const GradientFacts gradients = engine_.gradients(output);
+  const NodeSums seen = engine_.root(output);
+  const int gradient_shift = engine_.gradients(output).shift, weight_shift = engine_.table().weight_shift;
   for (size_t i = 0; i < wanted.size(); ++i) {
     Known& known = known_[output][wanted[i]];
-    known.gain = line_gain(products[i], scores_[wanted[i]], gradients, engine_.table());
+    known.gain = line_gain(products[i], scores_[wanted[i]], seen, gradient_shift, weight_shift);
     known.root = std::sqrt(2.0 * known.gain) * kRoundingSlack;
     const std::int8_t trend = engine_.table().columns[wanted[i]].trend;
-    if (trend * line_slope(products[i], scores_[wanted[i]], gradients, engine_.table()) < 0) known.gain = 0.0;
+    if (trend * line_slope(products[i], scores_[wanted[i]], seen) < 0) known.gain = 0.0;
     computed_[output].push_back(wanted[i]);
   }
 }
@@ -82,7 +92,7 @@ bool Lines::better(const LineOffer& a, const LineOffer& b) const {
 void Lines::judge(size_t output, std::span<const size_t> columns, LineOffer& best) const {
   for (size_t c : columns) {
     const double gain = known_[output][c].gain;
-    if (!(gain > 0) || !worth_.ledger().can_buy(c)) continue;
+    if (!(gain > 0) || !worth_.may_use(c)) continue;
     const LineOffer offer{c, gain, worth_.net(c, gain)};
     if (better(offer, best)) best = offer;
   }
@@ -99,7 +109,7 @@ std::vector<Lines::Possible> Lines::possible(size_t output, const LineOffer& bes
   for (size_t c : columns_) {
     const Known& known = known_[output][c];
     const double most = 0.5 * known.root * known.root * kRoundingSlack;
-    if (known.gain >= 0 || !(most >= enough) || !worth_.ledger().can_buy(c)) continue;
+    if (known.gain >= 0 || !(most >= enough) || !worth_.may_use(c)) continue;
     if (most >= worth_.limit(c, enough)) found.push_back({most, worth_.net(c, most), c});
   }
   return found;

@@ -11,10 +11,11 @@
 namespace frugal {
 
 // A number with the sign of the line's slope, as gradients have it: `product` is the sum of weight unit * q * score.
-double line_slope(Int128 product, const ScoreSums& scores, const GradientFacts& gradients, const TableFacts& table);
+// `seen`: the sums of all rows that the line is judged by.
+double line_slope(Int128 product, const ScoreSums& scores, const NodeSums& seen);
 
-// The gain of a line from exact sums: `product` is the sum of weight unit * q * score.
-double line_gain(Int128 product, const ScoreSums& scores, const GradientFacts& gradients, const TableFacts& table);
+// The gain of a line from the same exact sums.
+double line_gain(Int128 product, const ScoreSums& scores, const NodeSums& seen, int gradient_shift, int weight_shift);
 
 struct LineOffer {
   size_t column = kNone;  // kNone: no line gains anything
@@ -26,8 +27,8 @@ class Lines {
   // `alone`: no trees are grown. Then gains that were computed in earlier iterations bound the gains now.
   Lines(Engine& engine, const Worth& worth, bool alone);
 
-  // After the gradients have changed.
-  void begin_trees();
+  // After the gradients have changed. Lines are judged by the drawn rows.
+  void begin_trees(const RowDraw& draw);
 
   // The line with the best net gain, by the ledger's prices now. Ties: owned columns, then the lower price, column.
   LineOffer best(size_t output);
@@ -40,6 +41,7 @@ class Lines {
     double root = kInfinity;  // an upper bound on the square root of twice the gain
     double gain = -1.0;       // of this iteration; negative: not computed
   };
+  void add_up_scores(std::int64_t weight);
   void compute(size_t output, std::span<const size_t> columns);
   void judge(size_t output, std::span<const size_t> columns, LineOffer& best) const;
   bool better(const LineOffer& a, const LineOffer& b) const;
@@ -55,7 +57,9 @@ class Lines {
   Engine& engine_;
   const Worth& worth_;
   bool alone_;
-  std::vector<size_t> columns_;                // those that have lines
+  bool some_rows_ = false;                     // sums of scores are those of some rows
+  std::vector<size_t> ordered_;                // columns that may have lines
+  std::vector<size_t> columns_;                // those that have them
   std::vector<std::uint8_t> has_line_;         // by column of the table
   std::vector<ScoreSums> scores_;              // by column of the table
   std::vector<std::vector<Known>> known_;      // by output and column of the table

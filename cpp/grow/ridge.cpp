@@ -142,8 +142,11 @@ class Ridge {
     std::vector<std::vector<double>> gains(columns_.size());  // by column and output
     for (size_t k = 0; k < outputs(); ++k) {
       const std::vector<Int128> products = engine_.score_gradients(k, columns_);
+      const GradientFacts g = engine_.gradients(k);
+      const NodeSums all{engine_.table().rows, engine_.table().weight, g.total, 0};
       for (size_t i = 0; i < columns_.size(); ++i)
-        gains[i].push_back(std::max(0.0, line_gain(products[i], scores[i], engine_.gradients(k), engine_.table())));
+        gains[i].push_back(
+            std::max(0.0, line_gain(products[i], scores[i], all, g.shift, engine_.table().weight_shift)));
     }
     for (auto& own : gains) gains_.push_back(sum_in_order(std::move(own)));
   }

@@ -39,26 +39,27 @@ bool most_bytes_used(std::span<const std::uint8_t> mask) {
 
 }  // namespace
 
-Search::Search(Engine& engine, const Params& params, const Ledger& ledger, double mu, const DrawState& from,
+Search::Search(Engine& engine, const Params& params, const Worth& worth, const DrawState& from,
                const Constraints& constraints, Context& context)
     : engine_(engine),
-      ledger_(ledger),
-      worth_(params, ledger, mu),
+      worth_(worth),
+      ledger_(worth.ledger()),
       context_(context),
       min_weight_(scaled(params.min_samples_leaf, engine.table().weight_shift)),
       best_first_(params.max_leaf_nodes > 0),
       with_trends_(constraints.has_trends()),
-      screening_(!best_first_ && worth_screening(engine.table(), params.screening, mu)),
+      screening_(!best_first_ && worth_screening(engine.table(), params.screening, worth.mu())),
+      draws_columns_(columns_to_draw(params.max_features, engine.table().columns.size()) <
+                     engine.table().columns.size()),
       packed_(engine.table().columns.size()),
       often_(packed_.size(), real(engine.table().rows) * real(trees_of(params, engine.outputs()))),
       root_bounds_(packed_.size()),
       sparse_(engine, worth_, min_weight_),
-      offered_(packed_.size(), params.new_features, params.seed,
-               candidates_for_offers(engine.table(), sparse_.worth_searching()), from,
-               features_of(ledger.purchases())) {
-  screening_by_sample_ =
-      screening_ && params.screening == Screening::probable && !offered_.sampling() && engine.can_rule_out();
-  if (owned_apart()) newly_bought_ = features_of(ledger.purchases());
+      candidates_(candidates_for_offers(engine.table(), sparse_.worth_searching())),
+      offered_(packed_.size(), params.new_features, params.seed, candidates_, from, features_of(ledger_.purchases())) {
+  screening_by_sample_ = screening_ && params.screening == Screening::probable && !offered_.sampling() &&
+                         !draws_columns_ && engine.can_rule_out();
+  if (owned_apart()) newly_bought_ = features_of(ledger_.purchases());
 }
 
 // Columns that were bought, or are searched very often, join the pool of owned columns.
@@ -76,8 +77,9 @@ void Search::pack() {
   newly_bought_.clear();
 }
 
-void Search::begin_trees(std::span<const std::int8_t> signs) {
+void Search::begin_trees(std::span<const std::int8_t> signs, const RowDraw& rows) {
   const bool for_all = !signs.empty();
+  some_rows_ = !rows.all();
   ++iterations_;
   sparse_.begin_trees(for_all ? 1 : engine_.outputs());
   if (owned_apart()) pack();
@@ -86,15 +88,16 @@ void Search::begin_trees(std::span<const std::int8_t> signs) {
   // Screening by a sample is given up if it rules out less than half of the columns it is asked about.
   if (iterations_ % kTrialTrees == 0 && 2 * left_ > asked_) screening_by_sample_ = false;
   engine_.expect_screening(screening_by_sample_);
-  engine_.begin_trees(signs);
-  if (offered_.sampling() && !offered_.all_at_root()) draw();
-  if (screening_) root_bounds_.begin_trees(engine_, for_all);
+  engine_.begin_trees(signs, rows);
+  if (offers() && !offered_.all_at_root()) offer();
+  if (screening_) root_bounds_.begin_trees(engine_, for_all, some_rows_);
 }
 
-void Search::draw() {
+void Search::offer() {
   std::vector<size_t> dense;
   offered_sparse_.clear();
-  for (size_t c : offered_.draw(packed_)) (engine_.table().columns[c].sparse ? offered_sparse_ : dense).push_back(c);
+  for (size_t c : offered_.sampling() ? offered_.draw(packed_) : candidates_)
+    if (worth_.drawn(c) && !packed_[c]) (engine_.table().columns[c].sparse ? offered_sparse_ : dense).push_back(c);
   engine_.offer(dense);
 }
 
@@ -139,7 +142,7 @@ void Search::level(std::vector<Node>& nodes, bool at_root, bool deeper, bool eve
   at_root_ = at_root;
   const std::vector<size_t> open = begin_level(nodes, wanted);
   everything = everything || (at_root_ && offered_.all_at_root());
-  sampled_ = offered_.sampling() && !everything;
+  sampled_ = offers() && !everything;
   if (owned_apart()) {
     std::vector<size_t> rest;
     for (size_t node : open) {
@@ -149,9 +152,9 @@ void Search::level(std::vector<Node>& nodes, bool at_root, bool deeper, bool eve
     search_owned(rest, deeper);
     for (size_t column : newly_bought_) search_column(column, rest);
   }
-  const bool kept = deeper && (sampled_ || !offered_.sampling());  // else the next level searches other columns
+  const bool kept = deeper && (sampled_ || !offers());  // else the next level searches other columns
   search_new(open, kept, everything || best_first_ || !owned_apart() ? Care::everything : Care::with_bounds);
-  if (offered_.sampling() && everything) draw();
+  if (offered_.sampling() && everything) offer();
 }
 
 // Whether a node should be searched in all columns at once: if bounds will rule out few columns, a separate search of
@@ -160,7 +163,7 @@ bool Search::screening_is_hopeless(size_t node) const {
   const auto& columns = engine_.table().columns;
   const bool bought_sparse =
       std::any_of(newly_bought_.begin(), newly_bought_.end(), [&](size_t c) { return columns[c].sparse; });
-  if (at_root_ || screening_by_sample_ || packed_sparse_ || bought_sparse || offered_.sampling()) return false;
+  if (at_root_ || screening_by_sample_ || packed_sparse_ || bought_sparse || offers()) return false;
   return most_bytes_used(possible(node, false));  // with the lowest limits, since no gain of an owned column is known
 }
 
@@ -257,7 +260,8 @@ void Search::rule_out(std::span<const size_t> nodes, bool again, std::vector<Mas
 // Records the best split of a column at a node, where it is needed.
 void Search::take(size_t node, size_t column, const ColumnSplit& split) {
   const bool categorical = engine_.table().columns[column].categorical;
-  if (screening_ && at_root_) root_bounds_.record(nodes_[node].output, column, categorical ? split.reach : split.gain);
+  if (screening_ && at_root_ && !some_rows_)
+    root_bounds_.record(nodes_[node].output, column, categorical ? split.reach : split.gain);
   if (offered_.sampling() && at_root_ && !sampled_) offered_.record(column, split.gain);
   if (!owned_apart() || is_new(column) || whole_first_[node]) note(node, column, split);
 }
@@ -287,7 +291,7 @@ void Search::search_some(std::span<const size_t> nodes, const std::vector<Mask>&
       if (!has_bit(piece.wanted, lane)) continue;
       const size_t column = columns[piece.byte * kByteBits + lane];
       take(piece.node, column, piece.splits[lane]);
-      if (!offered_.sampling()) often_.note(column, nodes_[piece.node].sums.rows);
+      if (!offers()) often_.note(column, nodes_[piece.node].sums.rows);
     }
 }
 

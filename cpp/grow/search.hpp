@@ -17,11 +17,11 @@ namespace frugal {
 
 class Search {
  public:
-  Search(Engine& engine, const Params& params, const Ledger& ledger, double mu, const DrawState& from,
+  Search(Engine& engine, const Params& params, const Worth& worth, const DrawState& from,
          const Constraints& constraints, Context& context);
 
   // `signs`: of the outputs, if one tree grows for all of them; else empty.
-  void begin_trees(std::span<const std::int8_t> signs);
+  void begin_trees(std::span<const std::int8_t> signs, const RowDraw& rows);
 
   // Searches a level and sets the sums of its nodes. `deeper`: its children will be searched too. `everything`: without
   // screening, because the gain of every column is needed. `wanted`: flags of the nodes to search; empty: all.
@@ -46,13 +46,15 @@ class Search {
   enum class Care { everything, with_bounds, again };
 
   // Whether owned columns are searched separately, because bounds or a sample leave out some of the others.
-  bool owned_apart() const { return screening_ || offered_.sampling(); }
+  bool owned_apart() const { return screening_ || offered_.sampling() || draws_columns_; }
+  // Whether these trees may buy only some columns.
+  bool offers() const { return offered_.sampling() || !worth_.all_drawn(); }
   Pool new_pool() const { return sampled_ ? Pool::offered : Pool::all; }
   // Whether the column is neither owned nor searched with the owned ones.
   bool is_new(size_t column) const { return !ledger_.owned(column) && !packed_[column]; }
 
   void pack();
-  void draw();
+  void offer();
   std::vector<size_t> begin_level(std::vector<Node>& nodes, std::span<const std::uint8_t> wanted);
   void confine_nodes(std::vector<Node>& nodes, const Mask& asked);
   bool screening_is_hopeless(size_t node) const;
@@ -68,13 +70,14 @@ class Search {
   void note(size_t node, size_t column, const ColumnSplit& split);
 
   Engine& engine_;
+  const Worth& worth_;
   const Ledger& ledger_;
-  Worth worth_;
   Context& context_;
   double min_weight_;  // of a leaf, in units
   bool best_first_;    // what a leaf was once found to offer must be all that it ever does
   bool with_trends_;   // predictions must not fall, or rise, with some columns
   bool screening_;
+  bool draws_columns_;        // the trees of most iterations may use only some columns
   bool screening_by_sample_;  // the engine is asked to rule out columns, too
 
   std::vector<size_t> newly_bought_;  // in these trees; they are packed before the next ones
@@ -83,6 +86,7 @@ class Search {
   OftenSearched often_;
   RootBounds root_bounds_;
   SparseColumns sparse_;
+  std::vector<size_t> candidates_;  // columns that have any splits, ascending
   Offered offered_;
   std::vector<size_t> offered_sparse_;
   std::uint32_t iterations_ = 0;
@@ -90,6 +94,7 @@ class Search {
 
   std::span<const Node> nodes_;  // of the level
   bool at_root_ = false;
+  bool some_rows_ = false;                     // the trees see only some rows, so that earlier gains say nothing
   bool sampled_ = false;                       // at this level only offered columns are searched
   std::vector<std::vector<Candidate>> found_;  // by node of the level
   Mask whole_first_;                           // nodes at which owned and new columns were searched together

@@ -7,6 +7,7 @@
 #include "data/params.hpp"
 #include "engine/engine.hpp"
 #include "grow/constraints.hpp"
+#include "grow/drawn.hpp"
 #include "price/ledger.hpp"
 
 namespace frugal {
@@ -28,18 +29,25 @@ class Worth {
  public:
   Worth(const Params& params, const Ledger& ledger, double mu) : params_(params), ledger_(ledger), mu_(mu) {}
 
+  // Whether the trees of this iteration may use the column at all, or buy it.
+  bool drawn(size_t column) const { return drawn_.empty() || drawn_[column]; }
+  bool all_drawn() const { return drawn_.empty(); }
+  bool may_use(size_t column) const { return drawn(column) && ledger_.can_buy(column); }
+
+  void begin_trees(const Drawn& drawn) { drawn_ = drawn.columns; }
+
   // The gain that a free column must exceed at a node: the best gain of the owned columns, or zero if only splits that
   // pay are made.
   double least_gain(std::span<const Candidate> found) const {
     double best = params_.stop == Stop::paid ? 0.0 : -kInfinity;
     for (const Candidate& c : found)
-      if (ledger_.owned(c.column)) best = std::max(best, c.split.gain);
+      if (ledger_.owned(c.column) && drawn(c.column)) best = std::max(best, c.split.gain);
     return best;
   }
 
-  // The gain that a column must exceed to be worth its price, given the least gain; infinite if it can't be bought.
+  // The gain that a column must exceed to be worth its price, given the least gain; infinite if it can't be used.
   double limit(size_t column, double least_gain) const {
-    if (!ledger_.can_buy(column)) return kInfinity;
+    if (!may_use(column)) return kInfinity;
     const double price = ledger_.price(column);
     return price > 0 ? least_gain + mu_ * price : least_gain;  // mu may be infinite
   }
@@ -56,6 +64,7 @@ class Worth {
   const Params& params_;
   const Ledger& ledger_;
   double mu_;
+  std::vector<std::uint8_t> drawn_;
 };
 
 }  // namespace frugal

@@ -221,6 +221,43 @@ class Poisson final : public RowwiseLoss<Poisson> {
   double step_limit() const override { return 10.0; }
 };
 
+// For positive numbers whose spread grows with their mean, with a log link. The value omits the terms that depend only
+// on y.
+class Gamma final : public RowwiseLoss<Gamma> {
+ public:
+  std::vector<double> start(const Target& t, Context& context) override {
+    return {portable_log(exact_mean(t, context))};
+  }
+  double value(double y, double f) const { return y * portable_exp(-f) + f; }
+  void derivative(double y, double f, double& g, double& h) const {
+    h = y * portable_exp(-f);
+    g = h - 1.0;
+  }
+  double step_limit() const override { return 10.0; }
+};
+
+// Between Poisson (power 1) and gamma (power 2): sums of a random number of positive amounts, often zero. With a log
+// link; the value omits the term that depends only on y.
+class Tweedie final : public RowwiseLoss<Tweedie> {
+ public:
+  explicit Tweedie(double power) : to_two_(2.0 - power), to_one_(1.0 - power) {}
+  std::vector<double> start(const Target& t, Context& context) override {
+    return {portable_log(exact_mean(t, context))};
+  }
+  double value(double y, double f) const {
+    return portable_exp(to_two_ * f) / to_two_ - y * portable_exp(to_one_ * f) / to_one_;
+  }
+  void derivative(double y, double f, double& g, double& h) const {
+    const double mean = portable_exp(to_two_ * f), own = y * portable_exp(to_one_ * f);
+    g = own - mean;
+    h = to_two_ * mean - to_one_ * own;
+  }
+  double step_limit() const override { return 10.0; }
+
+ private:
+  double to_two_, to_one_;  // 2 - power and 1 - power
+};
+
 }  // namespace
 
 double weighted_quantile(std::span<double> values, std::span<const std::int64_t> units, double level) {
@@ -393,6 +430,8 @@ std::unique_ptr<Loss> make_loss(const std::string& name, size_t outputs, double 
   if (name == "quantile") return std::make_unique<Quantile>(parameter);
   if (name == "huber") return std::make_unique<Huber>(parameter);
   if (name == "poisson") return std::make_unique<Poisson>();
+  if (name == "gamma") return std::make_unique<Gamma>();
+  if (name == "tweedie") return std::make_unique<Tweedie>(parameter);
   throw std::invalid_argument("no loss is called '" + name + "'");
 }
 

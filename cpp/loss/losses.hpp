@@ -64,7 +64,8 @@ class Loss {
   std::vector<std::pair<const Weights*, int>> shifts_;
 };
 
-// `name` is the name in Python; `parameter` is the level of a quantile or the delta of Huber (NaN: from the data).
+// `name` is the name in Python; `parameter` is the level of a quantile, the delta of Huber (NaN: from the
+// data) or the power of Tweedie.
 std::unique_ptr<Loss> make_loss(const std::string& name, size_t outputs, double parameter);
 
 // Rows whose losses are computed and summed together.

@@ -149,6 +149,18 @@ void walk(const PackedTree& tree, const double* values, size_t rows, std::uint32
     }
 }
 
+// The leaf of each row of a block in a tree, counted from the root.
+void find_leaves(const EnsembleView& m, const PackedTree& packed, size_t tree, const Block& block, size_t rows,
+                 std::uint32_t* node) {
+  if (!packed.steps.empty()) return walk(packed, block.values(), rows, node);
+  const size_t root = m.root(tree);
+  for (size_t r = 0; r < rows; ++r) {
+    size_t at = root;
+    while (!m.is_leaf(at)) at = m.child(root, at, block.at(at, r));
+    node[r] = narrow<std::uint32_t>(at - root);
+  }
+}
+
 // The scores of a block of rows, computed when a line first needs them.
 class BlockScores {
  public:
@@ -195,18 +207,29 @@ void add_trees(const EnsembleView& m, const Source& X, size_t first, size_t last
         for (size_t r = 0; r < rows; ++r) out[r] += m.value[root] + m.slope[root] * score[r];
         continue;
       }
-      if (!trees[t - first].steps.empty()) {
-        walk(trees[t - first], block.values(), rows, node);
-      } else {
-        for (size_t r = 0; r < rows; ++r) {
-          size_t at = root;
-          while (!m.is_leaf(at)) at = m.child(root, at, block.at(at, r));
-          node[r] = narrow<std::uint32_t>(at - root);
-        }
-      }
+      find_leaves(m, trees[t - first], t, block, rows, node);
       for (size_t r = 0; r < rows; ++r) out[r] += m.value[root + node[r]];
     }
   });
+}
+
+std::vector<std::int32_t> leaves_of_rows(const EnsembleView& m, const Source& X, size_t last, Context& context) {
+  const size_t n = X.rows();
+  const UsedColumns used(m, 0, last);
+  std::vector<PackedTree> trees;
+  for (size_t t = 0; t < last; ++t) trees.push_back(packed(m, used, t));
+  std::vector<Block> blocks(context.threads(), Block(used));
+  std::vector<std::int32_t> out(n * last);
+  context.parallel_for((n + Block::kRows - 1) / Block::kRows, 10.0 * real(last * n), [&](size_t number, size_t thread) {
+    const size_t begin = number * Block::kRows, rows = std::min(n - begin, Block::kRows);
+    blocks[thread].read(X, begin, begin + rows);
+    std::uint32_t node[Block::kRows];
+    for (size_t t = 0; t < last; ++t) {
+      find_leaves(m, trees[t], t, blocks[thread], rows, node);
+      for (size_t r = 0; r < rows; ++r) out[(begin + r) * last + t] = narrow<std::int32_t>(node[r]);
+    }
+  });
+  return out;
 }
 
 namespace {
@@ -313,9 +336,14 @@ bool goes_left(const Tree& tree, size_t node, const BinnedMatrix& X, size_t row)
 
 }  // namespace
 
-void add_tree(const Tree& tree, const BinnedMatrix& X, double* raw, Context& context) {
+void add_tree(const Tree& tree, const BinnedMatrix& X, std::span<const Row> except, double* raw, Context& context) {
   context.over_blocks(X.rows(), 4096, 10.0, [&](size_t begin, size_t end, size_t) {
+    auto next = std::lower_bound(except.begin(), except.end(), begin);
     for (size_t r = begin; r < end; ++r) {
+      if (next != except.end() && *next == r) {
+        ++next;
+        continue;
+      }
       size_t node = 0;
       while (!tree.is_leaf(node)) node = tree.left_child(node) + !goes_left(tree, node, X, r);
       raw[r] += tree.value[node];

@@ -92,6 +92,10 @@ class Block {
 // result is the same to the last bit. Only columns that the trees split on are read.
 void add_trees(const EnsembleView& model, const Source& X, size_t first, size_t last, double* raw, Context& context);
 
+// The leaf of every row in the first `last` trees, counted from the root of each: row after row. A line is its own
+// leaf.
+std::vector<std::int32_t> leaves_of_rows(const EnsembleView& model, const Source& X, size_t last, Context& context);
+
 // The cost of predictions if a feature is fetched, and paid for, only when a row's path through the trees needs it.
 struct PathPrices {
   std::vector<double> rows;        // of each row, after all trees
@@ -102,7 +106,8 @@ struct PathPrices {
 PathPrices path_prices(const EnsembleView& model, const Source& X, std::span<const PriceRule* const> rules,
                        std::span<const Purchase> purchases, size_t last, Context& context);
 
-// Adds one tree for rows given in bins. `raw`: the predictions of the tree's output.
-void add_tree(const Tree& tree, const BinnedMatrix& X, double* raw, Context& context);
+// Adds one tree for rows given in bins, but for those in `except`, which ascend. `raw`: the predictions of the tree's
+// output.
+void add_tree(const Tree& tree, const BinnedMatrix& X, std::span<const Row> except, double* raw, Context& context);
 
 }  // namespace frugal

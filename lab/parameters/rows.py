@@ -103,8 +103,8 @@ SECTIONS: dict[str, list[Row]] = {
         Row("none: prices are of features, not of splits", native="cegb_penalty_split"),
         Row("none: columns are drawn with equal chances, and prices say which are preferred", xgb="feature_weights"),
         Row(
-            "not yet; new_features draws among those that are not owned",
-            later="max_features",
+            "drawn in each iteration, not in each node; new_features draws among those that are not owned",
+            "max_features",
             hist="max_features",
             lgbm="colsample_bytree",
             native="feature_fraction_bynode",
@@ -147,7 +147,7 @@ SECTIONS: dict[str, list[Row]] = {
             native="is_unbalance scale_pos_weight",
             xgb="scale_pos_weight",
         ),
-        Row("not yet", later="subsample", lgbm="subsample subsample_freq", xgb="subsample"),
+        Row("drawn in each iteration", "subsample", lgbm="subsample subsample_freq", xgb="subsample"),
         Row(
             "none: gradients of all rows are added",
             native="data_sample_strategy top_rate other_rate pos_bagging_fraction neg_bagging_fraction",
@@ -163,13 +163,13 @@ SECTIONS: dict[str, list[Row]] = {
         Row("", "tol", hist="tol", native="early_stopping_min_delta"),
         Row("or rows of your own: `fit(X_val=..., y_val=...)`", "validation_fraction", hist="validation_fraction"),
         Row(
-            "not yet: early stopping looks at the loss",
-            later="scoring",
+            "of the validation rows; None: the loss",
+            "scoring",
             hist="scoring",
             native="metric",
             xgb="eval_metric",
         ),
-        Row("not yet", later="callbacks", xgb="callbacks"),
+        Row("functions, called after each iteration", "callbacks", xgb="callbacks"),
     ],
     "Bins, memory and work": [
         Row("at most 255", "max_bins", hist="max_bins", native="max_bin", xgb="max_bin"),

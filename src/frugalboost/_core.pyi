@@ -175,7 +175,7 @@ def buy_all(rules: Sequence[PriceRule], features: Annotated[NDArray[numpy.int32]
 class CpuEngine:
     """Computes everything that has one entry per row, on the CPU."""
 
-    def __init__(self, X: BinnedMatrix, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, raw: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, X_val: BinnedMatrix | None, y_val: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, weights_val: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, raw_val: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, loss: object, loss_parameter: float, outputs: int, min_samples_leaf: float, seed: int, threads: int, part: ThreadPart | None = None) -> None: ...
+    def __init__(self, X: BinnedMatrix, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, raw: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, X_val: BinnedMatrix | None, y_val: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, weights_val: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, raw_val: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, loss: object, loss_parameter: float, outputs: int, min_samples_leaf: float, seed: int, threads: int, part: ThreadPart | None = None, merge: bool = True) -> None: ...
 
     def table(self) -> dict: ...
 
@@ -197,6 +197,9 @@ class CpuEngine:
 
     def losses(self) -> tuple: ...
 
+    def validation_raw(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """The raw predictions of the validation rows, output after output."""
+
     def derive(self) -> None: ...
 
     def gradients(self, output: int) -> tuple: ...
@@ -205,7 +208,9 @@ class CpuEngine:
 
     def moved(self, full: Sequence[float], step: Sequence[float]) -> tuple: ...
 
-    def begin_trees(self, signs: Sequence[int]) -> None: ...
+    def begin_trees(self, signs: Sequence[int], key: int = 0, share: float = 1.0) -> None: ...
+
+    def root(self, tree: int) -> object: ...
 
     def tree_gradients(self, tree: int) -> tuple: ...
 
@@ -430,6 +435,18 @@ class Params:
     def new_features(self, arg: float, /) -> None: ...
 
     @property
+    def subsample(self) -> float: ...
+
+    @subsample.setter
+    def subsample(self, arg: float, /) -> None: ...
+
+    @property
+    def max_features(self) -> float: ...
+
+    @max_features.setter
+    def max_features(self, arg: float, /) -> None: ...
+
+    @property
     def seed(self) -> int: ...
 
     @seed.setter
@@ -480,6 +497,12 @@ class Progress:
     @draw.setter
     def draw(self, arg: DrawState, /) -> None: ...
 
+    @property
+    def split_last(self) -> bool: ...
+
+    @split_last.setter
+    def split_last(self, arg: bool, /) -> None: ...
+
 class DrawState:
     """The state of the draw of features, for a continued fit."""
 
@@ -521,6 +544,8 @@ class Ending(enum.Enum):
     converged = 1
 
     early_stopping = 2
+
+    callback = 3
 
 class Boosted:
     @property
@@ -607,7 +632,7 @@ class Boosted:
     @property
     def slope(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
 
-def boost(engine: object, rules: Sequence[PriceRule], budget: float, params: Params, constraints: Constraints, progress: Progress, observer: Callable | None, threads: int) -> Boosted:
+def boost(engine: object, rules: Sequence[PriceRule], budget: float, params: Params, constraints: Constraints, progress: Progress, observer: Callable | None, threads: int, judge: Callable | None = None) -> Boosted:
     """Boost trees on an engine; the whole loop runs without Python."""
 
 class RidgeFit:
@@ -656,6 +681,9 @@ class Trees:
 
 def add_trees(trees: Trees, X: Source, first: int, last: int, raw: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> None:
     """Add trees [first, last) to raw, in place."""
+
+def leaves_of_rows(trees: Trees, X: Source, last: int, threads: int) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+    """The leaf of every row in the first trees, row after row."""
 
 def path_prices(trees: Trees, X: Source, rules: Sequence[PriceRule], bought: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], paid: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], last: int, threads: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
     """

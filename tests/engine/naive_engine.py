@@ -13,6 +13,7 @@ import numpy as np
 import reference
 import reference_constraints
 import reference_direction
+import reference_draws
 import reference_lines
 import twins
 from reference_constraints import Range
@@ -37,6 +38,8 @@ def loss_of(loss, outputs):
         "quantile": lambda: reference.Quantile(parameter),
         "huber": lambda: reference.Huber(parameter),
         "poisson": reference.Poisson,
+        "gamma": reference.Gamma,
+        "tweedie": lambda: reference.Tweedie(parameter),
     }
     return made[loss.name]()
 
@@ -96,6 +99,7 @@ class NaiveEngine:
         self.train = Rows(train, outputs)
         self.validation = None if validation is None else Rows(validation, outputs)
         self.trends = []
+        self.drawn, self.seen = list(range(len(self.train.y))), self.train.units  # rows, and units of all rows
         self.pools = {"all": list(range(train.X.shape[1])), "offered": [], "owned": []}
 
     # ------------------------------------------------------------------------------------------- what is known
@@ -149,6 +153,9 @@ class NaiveEngine:
     def losses(self):
         return self.train.mean(self.loss), nan if self.validation is None else self.validation.mean(self.loss)
 
+    def validation_raw(self):
+        return self.validation.raw.ravel()
+
     def derive(self):
         self.g, self.h = self.loss.derivatives(self.train.y, self.train.raw)
         self.q = [reference.integers(g, reference.GRADIENT_BITS) for g in self.g]
@@ -182,13 +189,20 @@ class NaiveEngine:
 
     # --------------------------------------------------------------------------------------------------- trees
 
-    def begin_trees(self, signs):
+    def begin_trees(self, signs, key=0, share=1.0):
         self.tree_q = [reference_direction.combined(self.g, signs)] if signs else self.q
-        self.level = [(k, list(range(len(self.train.y)))) for k in range(len(self.tree_q))]
+        rows = range(len(self.train.y))
+        self.drawn = [i for i in rows if share == 1 or reference_draws.is_drawn(key, i, share)]
+        kept = set(self.drawn)
+        self.seen = [u if i in kept else 0 for i, u in enumerate(self.train.units)]
+        self.level = [(k, self.drawn) for k in range(len(self.tree_q))]
         self.leaves = [[] for _ in self.tree_q]
 
     def tree_gradients(self, tree):
         return self._facts(*self.tree_q[tree])
+
+    def root(self, tree):
+        return self._sums((tree, self.drawn))
 
     def probe(self, number):
         keys = reference_direction.row_keys(self.train.bins)
@@ -291,12 +305,14 @@ class NaiveEngine:
             self.train.raw[output, rows] += value
         if self.validation is not None:
             for i in range(len(self.validation.y)):
-                self.validation.raw[output, i] += tree["value"][self._leaf_of(tree, i)]
+                self.validation.raw[output, i] += tree["value"][self._leaf_of(tree, self.validation, i)]
+        for i in set(range(len(self.train.y))) - set(self.drawn):
+            self.train.raw[output, i] += tree["value"][self._leaf_of(tree, self.train, i)]
 
-    def _leaf_of(self, tree, row):
+    def _leaf_of(self, tree, rows, row):
         node = 0
         while (column := tree["feature"][node]) >= 0:
-            found = self.validation.bins[column][row]
+            found = rows.bins[column][row]
             if found == len(self.X.cuts(column)) + 1:
                 left = bool(tree["missing_left"][node])
             elif tree["level_set"][node] >= 0:
@@ -315,26 +331,26 @@ class NaiveEngine:
         return [own[b] for b in (rows or self.train).bins[column]]
 
     def score_sums(self, columns):
-        units, found = self.train.units, [self._scores(c) for c in columns]
+        units, found = self.seen, [self._scores(c) for c in columns]
         return [(sum(u * z for u, z in zip(units, zs)), sum(u * z * z for u, z in zip(units, zs))) for zs in found]
 
     def score_gradients(self, output, columns):
-        q, units = self.q[output][0], self.train.units
+        q, units = self.q[output][0], self.seen
         return [sum(u * v * z for u, v, z in zip(units, q, self._scores(c))) for c in columns]
 
     def line_sums(self, output, column):
-        return reference_lines.line_sums(self._scores(column), self.g[output], self.h[output], self.train.units)
+        return reference_lines.line_sums(self._scores(column), self.g[output], self.h[output], self.seen)
 
     def line_quantile(self, output, column, intercept, level):
         residuals = self.train.y - self.train.raw[output] - intercept
-        return reference_lines.line_quantile(self._scores(column), residuals, self.train.units, level)
+        return reference_lines.line_quantile(self._scores(column), residuals, self.seen, level)
 
     def curvatures(self, output, columns):
         """Scores are rounded to 6 bits after the point, curvatures to 23 bits."""
         h, shift = reference.integers(self.h[output], CURVATURE_BITS)
         less = reference_lines.SCORE_BITS - COARSE_BITS
         z = [[2**COARSE_BITS] * len(h)] + [[(v + 2 ** (less - 1)) >> less for v in self._scores(c)] for c in columns]
-        h = [u * v for u, v in zip(self.train.units, h)]
+        h = [u * v for u, v in zip(self.seen, h)]
         sums = [sum(a * b * c for a, b, c in zip(h, z[i], z[j])) for i in range(len(z)) for j in range(i + 1)]
         return [ldexp(ldexp(float(v), -shift), -2 * COARSE_BITS) for v in sums]
 

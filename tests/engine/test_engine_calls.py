@@ -49,6 +49,7 @@ def ready(last="begin_level", **given):
         ("losses", lambda e: e.begin_trees([])),
         ("losses", lambda e: e.probe(0)),
         ("derive", lambda e: e.tree_gradients(0)),
+        ("derive", lambda e: e.root(0)),
         ("derive", lambda e: e.listed(0, [])),
         ("losses", lambda e: e.moved([0.0], [0.0])),
         ("losses", lambda e: e.score_gradients(0, [0])),

@@ -156,6 +156,8 @@ def test_every_loss_draws_lines(name, weighted, base):
         "log_loss": (score > 0).astype(int),
         "multinomial": np.digitize(score, [-1, 0, 1]),
         "poisson": rng.poisson(np.exp(np.clip(score, -2, 2))).astype(float),
+        "gamma": np.exp(score),
+        "tweedie": np.maximum(np.exp(score) - 0.8, 0.0),
     }.get(name, score)
     weights = rng.random(60) * 2 if weighted else None
     for scale in ("ranks", "values"):
@@ -197,6 +199,8 @@ def table(rng, name, n=80):
     score = np.nan_to_num(X[:, 0] - X[:, 1] + X[:, 2]) + 0.3 * rng.normal(size=n)
     if name == "poisson":
         return X, np.floor(np.exp(score)) + (np.arange(n) == 0)
+    if name in ("gamma", "tweedie"):
+        return X, np.maximum(np.exp(score) - (0.5 if name == "tweedie" else 0.0), 0.0)
     if name in ("log_loss", "multinomial"):
         return X, np.digitize(score, np.quantile(score, [0.5] if name == "log_loss" else [0.3, 0.6]))
     return X, score

@@ -56,6 +56,18 @@ def test_families_on_the_plain_engine(family, seed):
     assert_same_history(fast[0], plain)
 
 
+def test_scores_and_callbacks_on_the_plain_engine():
+    rng = np.random.default_rng(0)
+    X = np.round(rng.normal(size=(80, 4)), 1)
+    y = np.digitize(X[:, 0] + 0.5 * rng.normal(size=80), [-0.5, 0.5])
+    settings = {"max_iter": 9, "min_samples_leaf": 3, "scoring": "neg_log_loss", "subsample": 0.7, "max_features": 2}
+    stop = [lambda state: state.iteration == 6]
+    fast, plain = on_both(lambda: GBFSClassifier(**settings, callbacks=stop).fit(X, y, X_val=X, y_val=y))
+    assert_same_history(fast, plain)
+    assert fast.history_["validation_score"] == plain.history_["validation_score"]
+    assert fast.stop_reason_ == "callback"
+
+
 def small_table(seed, n=60, d=7):
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 5, (n, d)).astype(float)

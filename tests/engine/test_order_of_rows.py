@@ -27,6 +27,8 @@ MODELS = {
     "absolute": (GBFSRegressor(loss="absolute_error"), lambda y: y),
     "huber": (GBFSRegressor(loss="huber"), lambda y: y),
     "poisson": (GBFSRegressor(loss="poisson"), lambda y: np.round(np.exp(np.clip(y, -2, 2)))),
+    "gamma": (GBFSRegressor(loss="gamma"), lambda y: np.exp(np.clip(y, -2, 2))),
+    "tweedie": (GBFSRegressor(loss="tweedie"), lambda y: np.maximum(np.exp(np.clip(y, -2, 2)) - 0.5, 0.0)),
 }
 
 

@@ -115,6 +115,8 @@ LOSSES = {
     "huber": lambda y: (GBFSRegressor(loss="huber"), y),
     "huber, given": lambda y: (GBFSRegressor(loss=Huber(0.5)), y),
     "poisson": lambda y: (GBFSRegressor(loss="poisson"), np.abs(y.round())),
+    "gamma": lambda y: (GBFSRegressor(loss="gamma"), np.exp(y.round(1))),
+    "tweedie": lambda y: (GBFSRegressor(loss="tweedie"), np.maximum(y.round(1), 0.0)),
 }
 
 
@@ -154,6 +156,10 @@ SETTINGS = {
     "early stopping": {"early_stopping": True, "max_iter": 40, "n_iter_no_change": 3, "validation_fraction": 0.3},
     "sampled features": {"new_features": 0.5, "max_iter": 20},
     "screened": {"screening": "exact"},
+    "sampled rows": {"subsample": 0.4, "max_iter": 20},
+    "sampled columns": {"max_features": 0.5, "subsample": 0.7, "max_iter": 20},
+    "sampled rows, lines": {"subsample": 0.4, "base": "both", "max_iter": 10},
+    "sampled rows, quantiles": {"subsample": 0.4, "max_iter": 10, "early_stopping": True, "screening": "exact"},
     "never stopping": {"stop": "never"},
     "from zero": {"init": "zero"},
     "mean gradients": {"leaf_values": "gradient", "l2_regularization": 1.0},
@@ -278,6 +284,7 @@ def test_random_tables(seed, parts):
     model.set_params(
         mu=float(rng.choice([0.0, 1e-3, 0.1])), max_iter=4, min_samples_leaf=2, init=str(rng.choice(["prior", "zero"]))
     )
+    model.set_params(subsample=float(rng.choice([1.0, 0.5])), random_state=int(seed % 97))
     model.set_params(base=str(rng.choice(["trees", "lines", "both"])), line_scale=str(rng.choice(["ranks", "values"])))
     try:
         task = task_of(model, X, target, weights)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from same_trees import assert_same
 
 from frugalboost import GBFSClassifier, GBFSRegressor
-from frugalboost.losses import Huber, Quantile
+from frugalboost.losses import Huber, Quantile, Tweedie
 
 LOSSES = {
     "log_loss": (GBFSClassifier, "log_loss", reference.LogLoss),
@@ -20,6 +20,8 @@ LOSSES = {
     "huber": (GBFSRegressor, "huber", reference.Huber),
     "huber_delta": (GBFSRegressor, Huber(0.7), lambda: reference.Huber(0.7)),
     "poisson": (GBFSRegressor, "poisson", reference.Poisson),
+    "gamma": (GBFSRegressor, "gamma", reference.Gamma),
+    "tweedie": (GBFSRegressor, Tweedie(1.2), lambda: reference.Tweedie(1.2)),
 }
 
 
@@ -65,6 +67,9 @@ def problems(draw):
     elif name == "poisson":
         y = rng.poisson(np.exp(np.clip(score, -2, 2))).astype(float)
         y[0] = 1.0
+    elif name in ("gamma", "tweedie"):
+        y = np.maximum(np.exp(np.clip(score, -3, 3)) - (0.3 if name == "tweedie" else 0.0), 0.0)
+        y[0] = 1.0
     else:
         y = score if draw(st.booleans()) else np.round(score)
     kind = draw(st.sampled_from(["none", "none", "integers", "reals", "wide"]))
@@ -97,6 +102,8 @@ def problems(draw):
         multi_strategy=draw(st.sampled_from(["one_output_per_tree", "multi_output_tree"])),
         base=draw(st.sampled_from(["trees", "both", "lines"])),
         line_scale=draw(st.sampled_from(["ranks", "values"])),
+        subsample=draw(st.sampled_from([1.0, 1.0, 0.6, 0.2])),
+        max_features=draw(st.sampled_from([None, None, 0.5, 1, 2, "sqrt", "log2"])),
     )
     return X, y, weights, name, options
 
@@ -128,6 +135,8 @@ def fit_both(X, y, weights, name, options):
         line_scale=options.line_scale,
         monotonic_cst=options.monotonic or None,
         interaction_cst=options.interactions,
+        subsample=options.subsample,
+        max_features=options.max_features,
         **strategy,
     )
     with warnings.catch_warnings():
@@ -159,6 +168,8 @@ def test_every_loss_on_one_table(name, weighted):
         "log_loss": (score > 1).astype(int),
         "multinomial": np.digitize(score, [0, 1, 2]),
         "poisson": rng.poisson(np.exp(np.clip(score, -2, 2))).astype(float),
+        "gamma": np.exp(score),
+        "tweedie": np.maximum(np.exp(score) - 0.8, 0.0),
     }.get(name, score)
     weights = rng.random(60) * 2 if weighted else None
     options = reference.Options(mu=0.005, max_iter=6, max_depth=3, min_samples_leaf=3, max_bins=20)

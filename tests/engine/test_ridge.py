@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from naive_engine import NaiveEngine
 from same_trees import assert_same_bytes
 from scipy import optimize, special
-from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge
+from sklearn.linear_model import GammaRegressor, LogisticRegression, PoissonRegressor, Ridge
 from test_parts import task_of
 
 from frugalboost import GBFSClassifier, GBFSRegressor, _core, engines
@@ -24,6 +24,7 @@ MODELS = {
     "squared": GBFSRegressor(),
     "huber": GBFSRegressor(loss=Huber(0.7)),
     "poisson": GBFSRegressor(loss="poisson"),
+    "gamma": GBFSRegressor(loss="gamma"),
 }
 
 
@@ -37,6 +38,7 @@ def drawn(seed, name, n=200, d=5, weighted=False):
         "log loss": (score > 0).astype(int),
         "classes": np.digitize(score, np.quantile(score, [0.3, 0.6, 0.8])),
         "poisson": rng.poisson(np.exp(np.clip(score, -2, 2))).astype(float),
+        "gamma": np.exp(np.clip(score, -3, 3)) * rng.gamma(3.0, 1 / 3, n),
     }.get(name, score)
     return X, y, rng.integers(1, 5, n) * 0.7 if weighted else None
 
@@ -92,10 +94,11 @@ def test_log_loss_is_logistic_regression(weighted, l2):
 
 
 @pytest.mark.parametrize("l2", L2S)
-def test_poisson_is_the_regression_of_scikit_learn(l2):
-    X, y, weights = drawn(2, "poisson")
-    task = prepared("poisson", X, y, weights)
-    other = PoissonRegressor(alpha=l2, tol=1e-10, max_iter=1000).fit(scores(task), y)
+@pytest.mark.parametrize(("name", "kind"), [("poisson", PoissonRegressor), ("gamma", GammaRegressor)])
+def test_a_log_link_is_the_regression_of_scikit_learn(name, kind, l2):
+    X, y, weights = drawn(2, name)
+    task = prepared(name, X, y, weights)
+    other = kind(alpha=l2, tol=1e-10, max_iter=1000).fit(scores(task), y)
     assert_close(ridges(task, [l2])[0], [other.coef_], [other.intercept_])
 
 

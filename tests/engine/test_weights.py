@@ -14,7 +14,9 @@ from frugalboost import GBFSClassifier, GBFSRegressor, NothingBoughtWarning
 @pytest.mark.slow
 @given(
     st.integers(0, 2**32 - 1),
-    st.sampled_from(["class", "classes", "squared_error", "absolute_error", "huber", "quantile", "poisson"]),
+    st.sampled_from(
+        ["class", "classes", "squared_error", "absolute_error", "huber", "quantile", "poisson", "gamma", "tweedie"]
+    ),
     st.sampled_from(["trees", "lines", "both"]),
 )
 def test_weight_k_is_the_row_k_times(seed, kind, base):
@@ -30,6 +32,8 @@ def test_weight_k_is_the_row_k_times(seed, kind, base):
         settings = {}
     else:
         y, make, settings = np.floor(np.exp(score)) if kind == "poisson" else score, GBFSRegressor, {"loss": kind}
+        if kind in ("gamma", "tweedie"):
+            y = np.maximum(np.exp(score) - (0.5 if kind == "tweedie" else 0.0), 0.0)
         y[0] = 1.0
     weights = rng.integers(0, 4, n)
     weights[:3] = 1

@@ -34,7 +34,7 @@ import frugalboost
 from frugalboost import GBFSClassifier, GBFSClassifierCV, GBFSRegressor, ModelFileError
 from frugalboost.costs import Bags, Prices
 from frugalboost.estimators.notebook import bought
-from frugalboost.losses import Huber, Quantile
+from frugalboost.losses import Huber, Quantile, Tweedie
 from frugalboost.report.tree import first_tree
 
 KINDS = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "I16": "<i2", "U8": "|u1"}
@@ -75,6 +75,10 @@ def models():
     yield GBFSRegressor(0.0, loss=Quantile(0.7), warm_start=True, **small).fit(X, score)
     yield GBFSRegressor(0.0, loss=Huber(), categorical_features=[5], warm_start=True, **small).fit(X, score)
     yield GBFSRegressor(0.0, loss="poisson", max_depth=None, random_state=3, **small).fit(X, np.exp(score))
+    yield GBFSRegressor(0.0, loss=Tweedie(1.2), **small).fit(X, np.maximum(score, 0.0))
+    drawn_rows = {"subsample": 0.5, "max_features": "sqrt", "scoring": "accuracy", "warm_start": True}
+    stopped = GBFSClassifier(0.0, **drawn_rows, callbacks=[lambda state: state.iteration == 3], **small)
+    yield stopped.fit(X, two, X_val=X, y_val=two)
     yield GBFSRegressor(n_features_to_select=2, average=3, **small).fit(X, score)
     yield GBFSClassifier(0.001, refit=True, categorical_features=[5], **small).fit(X, two.astype(bool))
     yield GBFSClassifierCV(GBFSClassifier(**small), n_mus=3, cv=2, n_jobs=1).fit(X, two).estimator_

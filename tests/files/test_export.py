@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 from frugalboost import GBFSClassifier, GBFSClassifierCV, GBFSRegressor
 from frugalboost.export import to_lightgbm, to_onnx
-from frugalboost.losses import Huber, Quantile
+from frugalboost.losses import Huber, Quantile, Tweedie
 
 onnx = pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
@@ -120,7 +120,18 @@ def diabetes():
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "loss",
-    ["squared_error", "absolute_error", "huber", "quantile", "poisson", Huber(20), Quantile(0.9), Cauchy()],
+    [
+        "squared_error",
+        "absolute_error",
+        "huber",
+        "quantile",
+        "poisson",
+        "gamma",
+        "tweedie",
+        Huber(20),
+        Quantile(0.9),
+        Cauchy(),
+    ],
     ids=lambda loss: loss if isinstance(loss, str) else type(loss).__name__,
 )
 def test_every_regression_loss(loss):
@@ -128,6 +139,14 @@ def test_every_regression_loss(loss):
     model = GBFSRegressor(0.005, loss=loss, budget=4, max_iter=40).fit(X, y)
     assert model.n_features_selected_ == 4
     assert_served(model, np.concatenate([X, near(model, X)]))
+
+
+@pytest.mark.parametrize("loss", ["poisson", "gamma", "tweedie", Tweedie(1.2)])
+def test_lightgbm_names_the_objective_of_a_log_link(loss):
+    X, y = diabetes()
+    text = to_lightgbm(GBFSRegressor(0.01, loss=loss, max_iter=2).fit(X, y))
+    assert f"\nobjective={loss if isinstance(loss, str) else loss.name}\n" in text
+    assert lightgbm.Booster(model_str=text).num_trees() == 2
 
 
 @pytest.mark.parametrize("kind", ["two", "three", "texts", "bools", "floats"])

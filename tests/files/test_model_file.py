@@ -23,7 +23,7 @@ import frugalboost
 from frugalboost import GBFSClassifier, GBFSRegressor, ModelFileError
 from frugalboost.files import atomic_file
 from frugalboost.files import format as model_file
-from frugalboost.losses import Quantile
+from frugalboost.losses import Quantile, Tweedie
 
 
 def models():
@@ -36,6 +36,8 @@ def models():
     X, y = load_diabetes(return_X_y=True)
     yield X, GBFSRegressor(0.01, max_iter=5, loss=Quantile(0.7), costs=np.arange(10) + 1.0).fit(X, y)
     yield X, GBFSRegressor(0.01, max_iter=5, loss="poisson").fit(X, y)
+    yield X, GBFSRegressor(0.01, max_iter=5, loss="gamma").fit(X, y)
+    yield X, GBFSRegressor(0.01, max_iter=5, loss=Tweedie(1.7), warm_start=True).fit(X, y)
 
 
 def same(a, b, X):

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 import reference
 from own_losses import OwnSquare
+from sklearn._loss.loss import HalfGammaLoss, HalfPoissonLoss, HalfTweedieLoss
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.metrics import mean_tweedie_deviance
 
 from frugalboost import GBFSClassifier, GBFSRegressor, NothingBoughtWarning, _core
-from frugalboost.losses import Huber, LogLoss, Quantile
+from frugalboost.losses import Huber, LogLoss, Quantile, Tweedie
 
 
 def test_exp_and_log_are_right_to_the_last_bits():
@@ -31,6 +33,8 @@ def test_exp_and_log_are_right_to_the_last_bits():
         reference.SquaredError(),
         reference.Huber(0.8),
         reference.Poisson(),
+        reference.Gamma(),
+        reference.Tweedie(1.3),
     ],
     ids=lambda loss: type(loss).__name__,
 )
@@ -168,6 +172,53 @@ def test_incomplete_or_unknown_losses_are_refused():
         GBFSRegressor(loss="poisson").fit(X, y - 200)
     with pytest.raises(ValueError, match="at least one positive y"):
         GBFSRegressor(loss="poisson").fit(X, np.zeros(442))
+    with pytest.raises(ValueError, match=r"loss='gamma' needs y > 0.* loss='tweedie' allows them"):
+        GBFSRegressor(loss="gamma").fit(X, np.maximum(y - 100, 0))
+    with pytest.raises(ValueError, match=r"loss='gamma' needs y_val > 0"):
+        GBFSRegressor(loss="gamma").fit(X, y, X_val=X, y_val=np.zeros(442))
+    with pytest.raises(ValueError, match=r"loss='tweedie' needs y >= 0"):
+        GBFSRegressor(loss="tweedie").fit(X, y - 200)
+    with pytest.raises(ValueError, match=r"loss='tweedie' needs at least one positive y"):
+        GBFSRegressor(loss="tweedie").fit(X, np.zeros(442))
+    for power in (1, 2, 0, -1.5, np.nan):
+        with pytest.raises(ValueError, match=r"must lie between 1 and 2\. loss='poisson' is power 1"):
+            Tweedie(power)
+
+
+@pytest.mark.parametrize(("name", "power"), [("gamma", 2), ("tweedie", 1.5), (Tweedie(1.1), 1.1)])
+def test_gamma_and_tweedie_lower_the_deviance(name, power):
+    """Half the mean deviance of scikit-learn is the recorded loss plus what depends on y alone."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 5))
+    mean = np.exp(1.0 + X[:, 1] - 0.5 * (X[:, 2] > 0))
+    y = mean * rng.gamma(2.0, 0.5, 3000)
+    if power < 2:
+        y *= rng.random(3000) < 0.6
+    model = GBFSRegressor(loss=name, max_iter=60, mu=0.01).fit(X[:2000], y[:2000])
+    assert set(model.selected_features_) == {1, 2}
+    deviance = [mean_tweedie_deviance(y[:2000], p, power=power) for p in model.staged_predict(X[:2000])]
+    losses = np.array(model.history_["train_loss"])[1:]
+    np.testing.assert_allclose(np.diff(losses), np.diff(deviance) / 2, atol=1e-9)
+    held = [np.full(1000, y[:2000].mean()), model.predict(X[2000:])]
+    constant, ours = (mean_tweedie_deviance(y[2000:], p, power=power) for p in held)
+    assert ours < 0.75 * constant
+
+
+def test_losses_with_a_log_link_are_those_of_scikit_learn():
+    """The same formulas, up to what depends on y alone."""
+    rng = np.random.default_rng(0)
+    y, raw = rng.gamma(2.0, size=40), rng.normal(size=40)
+    for ours, theirs in (
+        (reference.Poisson(), HalfPoissonLoss()),
+        (reference.Gamma(), HalfGammaLoss()),
+        (reference.Tweedie(1.3), HalfTweedieLoss(power=1.3)),
+    ):
+        g, h = theirs.gradient_hessian(y, raw)
+        found = ours.derivatives(y, raw[None])
+        np.testing.assert_allclose(-found[0][0], g, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(found[1][0], h, rtol=1e-9)
+        rest = ours.values(y, raw[None]) - theirs.loss(y, raw)
+        np.testing.assert_allclose(rest, ours.values(y, 0 * raw[None]) - theirs.loss(y, 0 * raw), rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("loss", ["absolute_error", Quantile(0.9), Quantile(0.2), Huber(1.0), "huber", "squared_error"])

@@ -16,9 +16,9 @@ def test_each_class_has_its_share(name, labels, monkeypatch):
     tasks = []
     boost = fits.boost
 
-    def seen(task, *others):
+    def seen(task, *others, **more):
         tasks.append(task)
-        return boost(task, *others)
+        return boost(task, *others, **more)
 
     monkeypatch.setattr(fits, "boost", seen)
     sizes = np.array(SIZES[name])

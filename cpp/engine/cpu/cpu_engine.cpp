@@ -6,6 +6,7 @@
 #include "engine/cpu/leaves.hpp"
 #include "support/limits.hpp"
 #include "support/mask.hpp"
+#include "tree/predict.hpp"
 
 namespace frugal {
 namespace {
@@ -52,6 +53,7 @@ CpuEngine::CpuEngine(const Sample& train, const Sample* validation, Loss& loss, 
       facts_(facts_of(train.X, weights_, context)),
       min_weight_(scaled(options.min_samples_leaf, weights_.shift)),
       predictions_(train_.target, validation, loss, std::move(before), context),
+      drawn_(weights_, train.X.rows(), context),
       partition_(train.X.rows()),
       rows_(weights_),
       owned_(train.X),
@@ -59,7 +61,7 @@ CpuEngine::CpuEngine(const Sample& train, const Sample* validation, Loss& loss, 
       singles_(train.X),
       single_search_(facts_, weights_, min_weight_),
       sparse_search_(train.X, facts_, weights_, min_weight_),
-      lines_(train.X, weights_) {
+      lines_(train.X, drawn_) {
   search_.reserve(kPools);
   for (size_t pool = 0; pool < kPools; ++pool) search_.emplace_back(facts_, weights_, min_weight_);
   search_[number_of(Pool::all)].use(train.X.lanes());
@@ -76,18 +78,21 @@ void CpuEngine::confine(std::span<const ValueRange> ranges) {
   for (size_t n = 0; n < ranges.size(); ++n) level_.nodes[n].range = ranges[n];
 }
 
-void CpuEngine::begin_trees(std::span<const std::int8_t> signs) {
+void CpuEngine::begin_trees(std::span<const std::int8_t> signs, const RowDraw& draw) {
   for_all_ = !signs.empty();
   if (for_all_) combine(predictions_, signs, weights_, context_, combined_);
   const AllGradients gradients = searched();
-  partition_.reset(gradients.size(), context_);
+  drawn_.draw(draw, context_);
+  partition_.reset(gradients.size(), drawn_, context_);
   leaves_.assign(gradients.size(), {});
+  roots_.clear();
   level_ = {};
   for (size_t k = 0; k < gradients.size(); ++k) {
+    roots_.push_back(drawn_.sums(gradients[k], context_));
     OpenNode root;
     root.output = k;
-    root.end = narrow<Row>(train_.X.rows());
-    root.sums = {facts_.rows, facts_.weight, gradients[k].facts.total, 0};
+    root.end = narrow<Row>(drawn_.count());
+    root.sums = roots_[k];
     level_.nodes.push_back(root);
     level_.pairs.push_back({k, kNone, kNone});
   }
@@ -107,7 +112,7 @@ void CpuEngine::begin_screening() {
   if (!sample_)
     sample_ = std::make_unique<RowSample>(
         train_.X, facts_, rows_to_sample(train_.X, gradients[0], options_.seed, context_), kMissProbability, context_);
-  sample_->begin_trees(gradients, context_);
+  sample_->begin_trees(gradients, drawn_, context_);
 }
 
 // Sums of the open nodes: those of the smaller sibling from its rows, those of the larger one by subtraction.
@@ -272,6 +277,7 @@ std::vector<double> CpuEngine::leaf_quantiles(size_t output, double level) {
 
 void CpuEngine::add_tree(size_t output, const Tree& tree, std::span<const double> leaf_values) {
   add_leaf_values(leaves_[tree_of(output)], partition_, leaf_values, predictions_.raw(output), context_);
+  if (!drawn_.all()) frugal::add_tree(tree, train_.X, drawn_.rows(), predictions_.raw(output), context_);
   predictions_.add_to_validation(output, tree);
 }
 

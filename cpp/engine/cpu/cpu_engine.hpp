@@ -6,6 +6,7 @@
 
 #include "engine/cpu/columns.hpp"
 #include "engine/cpu/direction.hpp"
+#include "engine/cpu/drawn_rows.hpp"
 #include "engine/cpu/group_search.hpp"
 #include "engine/cpu/lines.hpp"
 #include "engine/cpu/predictions.hpp"
@@ -36,6 +37,8 @@ class CpuEngine final : public Engine {
   void predict(std::span<const double> constants) override { predictions_.set(constants); }
   void predict_as_before() override { predictions_.set_as_before(); }
   Losses losses() override { return predictions_.losses(); }
+  // Of the validation rows, output after output.
+  std::span<const double> validation_raw() const { return predictions_.validation_raw(); }
   void derive() override { predictions_.derive(); }
   GradientFacts gradients(size_t output) const override { return predictions_.gradients()[output].facts; }
   double impurity(size_t output) override { return predictions_.impurity(output); }
@@ -43,7 +46,8 @@ class CpuEngine final : public Engine {
     return predictions_.moved(full, step);
   }
 
-  void begin_trees(std::span<const std::int8_t> signs) override;
+  void begin_trees(std::span<const std::int8_t> signs, const RowDraw& draw) override;
+  NodeSums root(size_t tree) const override { return roots_[tree]; }
   GradientFacts tree_gradients(size_t tree) const override { return searched()[tree].facts; }
   std::vector<std::int64_t> probe(std::uint64_t number) override;
   double gradient_move(size_t output) override { return predictions_.move(output); }
@@ -104,9 +108,11 @@ class CpuEngine final : public Engine {
   double min_weight_;
 
   Predictions predictions_;
+  DrawnRows drawn_;
   RowPartition partition_;
   OrderedRows rows_;
   Level level_;
+  std::vector<NodeSums> roots_;                // by tree
   std::vector<std::vector<OpenNode>> leaves_;  // by tree
   bool for_all_ = false;                       // one tree grows for all outputs
   GridGradients combined_;                     // the gradients of that tree

@@ -66,9 +66,7 @@ std::vector<double> quantiles_of_leaves(std::span<const OpenNode> leaves, const 
 
 void add_leaf_values(std::span<const OpenNode> leaves, const RowPartition& partition, std::span<const double> values,
                      double* raw, Context& context) {
-  size_t rows_in_all = 0;
-  for (const OpenNode& leaf : leaves) rows_in_all += leaf.rows();
-  context.over_blocks(rows_in_all, kLeafRows, 1.0, [&](size_t begin, size_t end, size_t) {
+  context.over_blocks(partition.table_rows(), kLeafRows, 1.0, [&](size_t begin, size_t end, size_t) {
     in_block(leaves, begin, end, rows_of(partition), [&](size_t leaf, std::span<const Row> rows) {
       for (Row row : rows) raw[row] += values[leaf];
     });

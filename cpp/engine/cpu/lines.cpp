@@ -14,7 +14,8 @@ constexpr size_t kLongBlock = 1 << 16;  // rows whose products with gradients (2
 
 }  // namespace
 
-void ScoredColumns::fill_tables() {
+void ScoredColumns::prepare() {
+  weights_ = &drawn_.weights();
   if (!tables_.empty()) return;
   const Thresholds& thresholds = X_.thresholds();
   if (thresholds.scores.empty()) throw std::invalid_argument("The bins have no scores, which lines need.");
@@ -27,7 +28,7 @@ void ScoredColumns::fill_tables() {
 }
 
 std::vector<ScoreSums> ScoredColumns::sums(std::span<const size_t> columns, Context& context) {
-  fill_tables();
+  prepare();
   std::vector<std::int64_t> first(columns.size());
   std::vector<Int128> squares(columns.size());
   context.parallel_for(columns.size(), 2.0 * real(columns.size() * X_.rows()), [&](size_t i, size_t) {
@@ -37,7 +38,7 @@ std::vector<ScoreSums> ScoredColumns::sums(std::span<const size_t> columns, Cont
       const size_t end = std::min(X_.rows(), begin + kBlock);
       X_.copy(columns[i], begin, end, bins, 1);
       for (size_t r = begin; r < end; ++r) {
-        const std::int64_t score = scores[bins[r - begin]], weighted = weights_.unit(r) * score;
+        const std::int64_t score = scores[bins[r - begin]], weighted = weights_->unit(r) * score;
         first[i] += weighted;
         squares[i] += Int128{weighted} * score;
       }
@@ -69,13 +70,13 @@ void ScoredColumns::add_rows(const Group& group, size_t begin, size_t end, const
   for (size_t l = 0; l < group.size; ++l) {
     const std::int16_t* scores = table(X_.dense_column(group.number * kLanes + group.lanes[l]));
     const std::uint8_t* own = bins + group.lanes[l];
-    if (weights_.uniform()) {
+    if (weights_->uniform()) {
       std::int64_t sum = 0;
       for (size_t r = begin; r < end; ++r) sum += std::int64_t{q[r]} * scores[own[r * kLanes]];
       out[l] = sum;
     } else {
       Int128 sum = 0;
-      for (size_t r = begin; r < end; ++r) sum += Int128{weights_.units[r] * q[r]} * scores[own[r * kLanes]];
+      for (size_t r = begin; r < end; ++r) sum += Int128{weights_->units[r] * q[r]} * scores[own[r * kLanes]];
       out[l] = sum;
     }
   }
@@ -89,14 +90,14 @@ Int128 ScoredColumns::of_listed(size_t column, const GridGradients& gradients) c
   Int128 sum = 0;
   for (size_t i = 0; i < listed.rows.size(); ++i) {
     const Row row = listed.rows[i];
-    sum += Int128{weights_.unit(row) * gradients.q[row]} * (scores[listed.bins[i]] - usual);
+    sum += Int128{weights_->unit(row) * gradients.q[row]} * (scores[listed.bins[i]] - usual);
   }
   return sum;
 }
 
 std::vector<Int128> ScoredColumns::gradients(std::span<const size_t> columns, const GridGradients& gradients,
                                              Context& context) {
-  fill_tables();
+  prepare();
   const std::vector<Group> groups = groups_of(columns);
   const size_t blocks = std::max<size_t>(1, (X_.rows() + kLongBlock - 1) / kLongBlock);
   std::vector<Int128> parts(groups.size() * blocks * kLanes);
@@ -113,14 +114,15 @@ std::vector<Int128> ScoredColumns::gradients(std::span<const size_t> columns, co
     if (X_.is_sparse(columns[i])) sums[i] = of_listed(columns[i], gradients);
   });
   sum_all(context.together(), sums, "gradients times scores");
+  const std::int64_t total = drawn_.sums(gradients, context).gradient;
   for (size_t i = 0; i < columns.size(); ++i)
     if (X_.is_sparse(columns[i]))
-      sums[i] += Int128{gradients.facts.total} * table(columns[i])[X_.listed(X_.place(columns[i])).usual_bin];
+      sums[i] += Int128{total} * table(columns[i])[X_.listed(X_.place(columns[i])).usual_bin];
   return sums;
 }
 
 LineSums ScoredColumns::line(size_t column, const Derivatives& d, Context& context) {
-  fill_tables();
+  prepare();
   const size_t n = X_.rows(), blocks = (n + kBlock - 1) / kBlock;
   auto grid_of = [&](const std::vector<double>& values, double largest) {
     return Grid(largest < 0 ? largest_magnitude(values, context) : largest, kLeafBits);
@@ -134,7 +136,7 @@ LineSums ScoredColumns::line(size_t column, const Derivatives& d, Context& conte
     X_.copy(column, begin, end, bins, 1);
     Int128* sums = parts.data() + block * kSums;
     for (size_t r = begin; r < end; ++r) {
-      const Int128 unit = weights_.unit(r), g = unit * of_g.at(d.g[r]), h = unit * of_h.at(d.h[r]);
+      const Int128 unit = weights_->unit(r), g = unit * of_g.at(d.g[r]), h = unit * of_h.at(d.h[r]);
       const std::int64_t score = scores[bins[r - begin]];
       sums[0] += g;
       sums[1] += g * score;
@@ -155,7 +157,7 @@ LineSums ScoredColumns::line(size_t column, const Derivatives& d, Context& conte
 // level is that of the loss for rows with z > 0, and the opposite one for the others.
 double ScoredColumns::quantile(size_t column, const Target& target, const double* raw, double intercept, double level,
                                Context& context) {
-  fill_tables();
+  prepare();
   const std::int16_t* scores = table(column);
   std::vector<std::uint8_t> bins(X_.rows());
   X_.copy(column, 0, X_.rows(), bins.data(), 1);
@@ -165,7 +167,7 @@ double ScoredColumns::quantile(size_t column, const Target& target, const double
     const std::int64_t score = scores[bins[r]];
     if (score == 0) continue;
     ratios.values.push_back((target.y[r] - raw[r] - intercept) / score_value(narrow<std::int16_t>(score)));
-    ratios.units.push_back(weights_.unit(r) * std::abs(score));
+    ratios.units.push_back(weights_->unit(r) * std::abs(score));
     sides[score < 0] += ratios.units.back();
   }
   context.together().sum(sides, "weights along a line");
@@ -192,7 +194,7 @@ double exact_dot(const double* a, const double* b) {
 }  // namespace
 
 std::vector<double> ScoredColumns::curvatures(std::span<const size_t> columns, const Derivatives& d, Context& context) {
-  fill_tables();
+  prepare();
   const size_t n = X_.rows(), size = columns.size() + 1, cells = size * (size + 1) / 2;
   const Grid grid(d.largest_h < 0 ? largest_magnitude(d.h, context) : d.largest_h, kCurvatureBits);
   std::vector<std::vector<Int128>> sums(context.threads(), std::vector<Int128>(cells));
@@ -203,7 +205,7 @@ std::vector<double> ScoredColumns::curvatures(std::span<const size_t> columns, c
     std::fill_n(z.begin(), end - begin, real(1 << (kScoreBits - kCoarseBits)));
     std::int64_t weighted[kProductRows] = {}, most = 0;
     for (size_t r = begin; r < end; ++r) {
-      weighted[r - begin] = weights_.unit(r) * grid.at(d.h[r]);
+      weighted[r - begin] = weights_->unit(r) * grid.at(d.h[r]);
       most = std::max(most, std::abs(weighted[r - begin]));
     }
     std::uint8_t bins[kProductRows];
@@ -236,7 +238,7 @@ std::vector<double> ScoredColumns::curvatures(std::span<const size_t> columns, c
 
 void ScoredColumns::add(size_t column, double value, double slope, const BinnedMatrix& rows, double* raw,
                         Context& context) {
-  fill_tables();
+  prepare();
   const std::int16_t* scores = table(column);
   context.over_blocks(rows.rows(), kBlock, 2.0, [&](size_t begin, size_t end, size_t) {
     std::uint8_t bins[kBlock];

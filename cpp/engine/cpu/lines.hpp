@@ -5,6 +5,7 @@
 #include <array>
 #include <vector>
 
+#include "engine/cpu/drawn_rows.hpp"
 #include "engine/cpu/gradients.hpp"
 #include "loss/losses.hpp"
 
@@ -13,7 +14,7 @@ namespace frugal {
 class ScoredColumns {
  public:
   // Both must outlive it.
-  ScoredColumns(const BinnedMatrix& X, const Weights& weights) : X_(X), weights_(weights) {}
+  ScoredColumns(const BinnedMatrix& X, DrawnRows& drawn) : X_(X), drawn_(drawn) {}
 
   std::vector<ScoreSums> sums(std::span<const size_t> columns, Context& context);
   std::vector<Int128> gradients(std::span<const size_t> columns, const GridGradients& gradients, Context& context);
@@ -39,10 +40,11 @@ class ScoredColumns {
   const std::int16_t* table(size_t column) const {
     return tables_.data() + X_.thresholds().offsets[column] + 2 * column;
   }
-  void fill_tables();
+  void prepare();
 
   const BinnedMatrix& X_;
-  const Weights& weights_;
+  DrawnRows& drawn_;
+  const Weights* weights_ = nullptr;  // of the rows that are drawn now
   std::vector<std::int16_t> tables_;
 };
 

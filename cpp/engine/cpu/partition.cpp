@@ -1,5 +1,6 @@
 #include "engine/cpu/partition.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 #include "support/chunks.hpp"
@@ -75,8 +76,14 @@ void place(std::vector<Part>& parts, std::span<NodeSplit> splits, Together& toge
 
 }  // namespace
 
-void RowPartition::reset(size_t trees, Context& context) {
-  if (lists_.size() != trees) lists_.assign(trees, {std::vector<Row>(rows_), std::vector<Row>(rows_)});
+void RowPartition::reset(size_t trees, std::span<const Row> rows, Context&) {
+  make_lists(trees);
+  for (auto& lists : lists_) std::copy(rows.begin(), rows.end(), lists[0].begin());
+}
+
+void RowPartition::reset(size_t trees, const DrawnRows& drawn, Context& context) {
+  if (!drawn.all()) return reset(trees, drawn.rows(), context);
+  make_lists(trees);
   for (auto& lists : lists_)
     context.over_blocks(lists[0].size(), 65536, 1.0, [&](size_t begin, size_t end, size_t) {
       std::iota(lists[0].data() + begin, lists[0].data() + end, narrow<Row>(begin));

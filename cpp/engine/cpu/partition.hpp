@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "data/target.hpp"
+#include "engine/cpu/drawn_rows.hpp"
 #include "engine/cpu/node.hpp"
 #include "support/threads.hpp"
 
@@ -23,8 +24,12 @@ struct NodeSplit {
 class RowPartition {
  public:
   explicit RowPartition(size_t rows) : rows_(rows) {}
+  size_t table_rows() const { return rows_; }
 
-  void reset(size_t trees, Context& context);
+  // Every tree begins with the drawn rows.
+  void reset(size_t trees, const DrawnRows& drawn, Context& context);
+  // With the given rows, ascending or not.
+  void reset(size_t trees, std::span<const Row> rows, Context& context);
   std::span<const Row> rows(const OpenNode& node) const {
     return {lists_[node.output][node.list].data() + node.begin, node.rows()};
   }
@@ -35,6 +40,10 @@ class RowPartition {
   void split(std::span<NodeSplit> splits, const Bins& bins, const Weights& weights, Context& context);
 
  private:
+  void make_lists(size_t trees) {
+    if (lists_.size() != trees) lists_.assign(trees, {std::vector<Row>(rows_), std::vector<Row>(rows_)});
+  }
+
   size_t rows_;
   std::vector<std::array<std::vector<Row>, 2>> lists_;  // of each tree
   std::vector<std::uint64_t> bits_;                     // whether each row goes left, chunk by chunk

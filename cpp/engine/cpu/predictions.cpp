@@ -144,7 +144,7 @@ double Predictions::fast_move(Earlier& from, const GridGradients& to) const {
 }
 
 void Predictions::add_to_validation(size_t output, const Tree& tree) {
-  if (validation_) frugal::add_tree(tree, validation_->X, validation_raw(output), context_);
+  if (validation_) frugal::add_tree(tree, validation_->X, {}, validation_raw(output), context_);
 }
 
 }  // namespace frugal

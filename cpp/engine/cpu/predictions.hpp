@@ -41,6 +41,7 @@ class Predictions {
   double* raw(size_t output) { return raw_.data() + output * train_.rows(); }
   const Sample* validation() const { return validation_; }
   double* validation_raw(size_t output) { return validation_raw_.data() + output * validation_->target.rows(); }
+  std::span<const double> validation_raw() const { return validation_raw_; }
   // Adds a tree to the predictions of validation rows.
   void add_to_validation(size_t output, const Tree& tree);
 

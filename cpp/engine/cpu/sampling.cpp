@@ -99,7 +99,12 @@ RowSample::RowSample(const BinnedMatrix& X, const TableFacts& table, std::vector
   search_.use(rows_.lanes());
 }
 
-void RowSample::begin_trees(AllGradients gradients, Context& context) {
+// Whether a row was drawn for these trees has nothing to do with its place in the sample, so the rows that are left are
+// a random sample of the drawn ones.
+void RowSample::begin_trees(AllGradients gradients, const DrawnRows& drawn, Context& context) {
+  std::vector<Row> places;
+  for (size_t i = 0; i < chosen_.size(); ++i)
+    if (drawn.has(chosen_[i])) places.push_back(narrow<Row>(i));
   gradients_.resize(gradients.size());
   nodes_.assign(gradients.size(), OpenNode{});
   for (size_t k = 0; k < gradients.size(); ++k) {
@@ -109,9 +114,9 @@ void RowSample::begin_trees(AllGradients gradients, Context& context) {
       for (size_t i = begin; i < end; ++i) gradients_[k].q[i] = gradients[k].q[chosen_[i]];
     });
     nodes_[k].output = k;
-    nodes_[k].end = narrow<Row>(chosen_.size());
+    nodes_[k].end = narrow<Row>(places.size());
   }
-  partition_.reset(gradients.size(), context);
+  partition_.reset(gradients.size(), places, context);
   ordered_.begin_level(partition_, gradients_);
 }
 

@@ -27,7 +27,8 @@ class RowSample {
   // not bought although it should be.
   RowSample(const BinnedMatrix& X, const TableFacts& table, std::vector<Row> chosen, double miss, Context& context);
 
-  void begin_trees(AllGradients gradients, Context& context);
+  // `drawn`: the rows that these trees see.
+  void begin_trees(AllGradients gradients, const DrawnRows& drawn, Context& context);
   // Goes on to the next level: the children of the splits, in order.
   void split(std::span<const SplitRule> splits, Context& context);
 

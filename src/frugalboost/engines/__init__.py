@@ -54,4 +54,5 @@ def make_engine(
         seed=params.seed,
         threads=threads,
         part=part,
+        merge=params.subsample >= 1.0,  # equal rows are drawn one by one
     )

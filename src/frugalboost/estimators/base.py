@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from inspect import signature
 from typing import Any, ClassVar, Self
@@ -22,6 +22,7 @@ from frugalboost.estimators.made_of import MadeOfMixin
 from frugalboost.estimators.notebook import NotebookMixin
 from frugalboost.estimators.predicting import PredictingMixin
 from frugalboost.estimators.selector import Selector
+from frugalboost.estimators.watching import watch_of
 from frugalboost.losses import BuiltIn, Loss, has_values, resolve_loss
 from frugalboost.selection.final_fit import FitResult
 from frugalboost.selection.fit import fit as fit_task
@@ -78,11 +79,15 @@ class GBFSBase(NotebookMixin, ExplainingMixin, MadeOfMixin, PredictingMixin, Sel
     stop: str
     screening: str
     new_features: float | str
+    subsample: float
+    max_features: float | int | str | None
     n_features_to_select: int | None
     fewer: bool
     refit: bool | str
     average: int
     early_stopping: bool
+    scoring: str | Callable[..., float] | None
+    callbacks: Sequence[Callable[..., Any]] | None
     validation_fraction: float
     n_iter_no_change: int
     tol: float
@@ -191,7 +196,7 @@ class GBFSBase(NotebookMixin, ExplainingMixin, MadeOfMixin, PredictingMixin, Sel
     def _fit_checked(self, train: Sample, validation: Sample | None = None) -> Self:
         warm = getattr(self, "_warm_start", None) if self.warm_start else None
         task, threads = self._task(train, validation), threads_for(self.n_jobs)
-        result, self._warm_start = fit_task(task, threads, warm, bool(self.verbose))
+        result, self._warm_start = fit_task(task, threads, warm, bool(self.verbose), watch_of(self))
         publish(self, result)
         self._fitted_on, self._forms = train.checksums(), None
         warn_if_nothing_bought(self, weighted=train.weights is not None)
@@ -210,8 +215,10 @@ class GBFSBase(NotebookMixin, ExplainingMixin, MadeOfMixin, PredictingMixin, Sel
     def _task(self, train: Sample, validation: Sample | None = None) -> FitTask:
         """The fit that these settings describe, on checked rows."""
         loss = self._loss
-        if self.early_stopping and not has_values(loss):
-            raise ValueError("early_stopping=True needs the loss of every row: give your loss a method 'value'.")
+        if self.early_stopping and self.scoring is None and not has_values(loss):
+            raise ValueError(
+                "early_stopping=True needs the loss of every row: give your loss a method 'value', or set scoring."
+            )
         if self.warm_start and (self.n_features_to_select is not None or self.refit):
             raise ValueError(
                 "warm_start=True can't continue a model that was refitted on its chosen features alone: leave out "

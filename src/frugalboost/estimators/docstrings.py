@@ -33,7 +33,7 @@ mu_, mu_max_ : float
 n_iter_, best_iteration_ : int
     Iterations run, and how many of them predictions use.
 stop_reason_ : str
-    "max_iter", "converged" (no split is worth its price any more) or "early_stopping".
+    "max_iter", "converged" (no split is worth its price any more), "early_stopping" or "callback".
 feature_importances_ : ndarray of shape (n_features,)
     Each feature's share of the raw gains of all splits and lines, without prices: they add up to 1, or are all zero if
     there are none.
@@ -46,8 +46,8 @@ lines_ : list of dict
     class. Empty where the model has only trees.
 history_ : dict of lists
     For every iteration, and for the start value as entry 0: "iteration", "train_loss", "validation_loss" (NaN without
-    validation rows), "n_features", "price_paid" and "prediction_price" (total costs), "bought" (columns) and
-    "raw_gain" (of the splits that bought them).
+    validation rows), "validation_score" (only with ``scoring``), "n_features", "price_paid" and "prediction_price"
+    (total costs), "bought" (columns) and "raw_gain" (of the splits that bought them).
 refit_scores_ : dict or None
     With ``refit`` or ``n_features_to_select``: "forward" (the model that bought) and "refit" (on the chosen features
     alone), each with "n_features", "train_loss" and "validation_loss"; "kept" says which is the model.

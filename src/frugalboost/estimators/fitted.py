@@ -75,10 +75,12 @@ def history(model: Model) -> dict[str, list[Any]]:
     order = np.argsort(bought.iteration, kind="stable")
     place = np.searchsorted(bought.iteration[order], np.arange(model.n_iterations + 2)).tolist()
     when = [order[begin:end] for begin, end in pairwise(place)]
+    scores = {} if curve.validation_score is None else {"validation_score": curve.validation_score.tolist()}
     return {
         "iteration": list(range(model.n_iterations + 1)),
         "train_loss": curve.train_loss.tolist(),
         "validation_loss": curve.validation_loss.tolist(),
+        **scores,
         "n_features": curve.n_features.tolist(),
         "price_paid": curve.cost.tolist(),
         "prediction_price": curve.prediction_cost.tolist(),
@@ -91,7 +93,8 @@ def warn_if_nothing_bought(estimator: Any, weighted: bool) -> None:
     """Warn if a model is a constant, or if no split was possible, and say why."""
     trees = estimator._model.ensemble
     # Of the rows that the last tree was grown on; the mean of models that all stopped at once has no tree.
-    total = float(trees.weight[trees.tree_begin[-2]]) if len(trees.tree_begin) > 1 else np.inf
+    roots = trees.weight[trees.tree_begin[:-1]] if len(trees.tree_begin) > 1 else np.array([np.inf])
+    total = float(roots[-1] if estimator.subsample == 1 else roots.max())  # some trees see only some rows
     only_trees = estimator.base in ("auto", "trees") and not estimator._counts()[1]  # a line needs no leaves
     if only_trees and total < 2 * estimator.min_samples_leaf:
         what = "of total weight is" if weighted else "rows are"
@@ -101,6 +104,12 @@ def warn_if_nothing_bought(estimator: Any, weighted: bool) -> None:
         message = (
             f"No split is possible: {total:g} {what} less than two leaves of "
             f"min_samples_leaf={estimator.min_samples_leaf}. {remedy}."
+        )
+    elif only_trees and estimator.subsample * total < 2 * estimator.min_samples_leaf:
+        message = (
+            f"subsample={estimator.subsample:g} draws about {estimator.subsample * total:g} of "
+            f"{total:g} {'in weight' if weighted else 'rows'}, less than two leaves of "
+            f"min_samples_leaf={estimator.min_samples_leaf}: most trees can't split. Raise the one or lower the other."
         )
     elif estimator.n_features_to_select == 0:
         message = "n_features_to_select=0, so the model is a constant."

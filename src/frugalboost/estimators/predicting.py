@@ -31,7 +31,7 @@ class PredictingMixin:
     support_: NDArray[np.bool_]
     n_jobs: int | None
     costs: Costs
-    _raw_at_hand: tuple[Table, Floats] | None = None  # rows whose raw predictions are known, and these
+    _raw_at_hand: tuple[Any, Floats] | None = None  # rows whose raw predictions are known, and these
 
     def _raw(self, X: Any) -> Floats:
         """Raw predictions: a vector, or one column per class for more than two classes."""
@@ -77,6 +77,34 @@ class PredictingMixin:
         values = self._values(X)
         for raw in self._model.ensemble.staged_raw(values, self.best_iteration_, threads_for(self.n_jobs)):
             yield _by_rows(raw.copy())
+
+    def apply(self, X: Any) -> NDArray[np.int32]:
+        """Return the leaf that each row falls into, in every tree that predictions use.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows. A data frame needs only the columns that the model owns.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_iterations), or (n_samples, n_iterations, n_classes) for more than two classes
+            The number of the leaf among the nodes of its tree, which are counted from 0, the root, level by level. A
+            tree that was not split has one node, 0, and so has a line.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from frugalboost import GBFSClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = GBFSClassifier(mu=0.01, max_iter=10, max_depth=2).fit(X, y)
+        >>> leaves = model.apply(X)
+        >>> leaves.shape, int(leaves.max())
+        ((150, 10, 3), 6)
+        """
+        check_is_fitted(self)
+        leaves = self._model.ensemble.leaves(self._values(X), self.best_iteration_, threads_for(self.n_jobs))
+        return leaves[:, :, 0] if leaves.shape[2] == 1 else leaves
 
     def _values(self, X: Any) -> _core.Source:
         """A table's values as the trees look at them."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -77,11 +77,15 @@ class GBFSRegressor(RegressorMixin, GBFSBase):  # type: ignore[misc]
         stop: str = "paid",
         screening: str = "auto",
         new_features: float | str = "all",
+        subsample: float = 1.0,
+        max_features: float | int | str | None = None,
         n_features_to_select: int | None = None,
         fewer: bool = False,
         refit: bool | str = False,
         average: int = 1,
         early_stopping: bool = False,
+        scoring: str | Callable[..., float] | None = None,
+        callbacks: Sequence[Callable[..., Any]] | None = None,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 20,
         tol: float = 0.0,

@@ -171,7 +171,7 @@ def _restore(estimator: Any, model: Model, thresholds: Thresholds | None, descri
     estimator._forms = description["forms"]
 
 
-_MACHINE_PARAMS = ("n_jobs", "verbose", "bins_folder", "screening")  # how a fit is run; not saved
+_MACHINE_PARAMS = ("n_jobs", "verbose", "bins_folder", "screening", "callbacks")  # how a fit is run; not saved
 _EARLIER_PARAMS = {"multi_strategy": "one_output_per_tree"}  # what versions did that did not say
 
 
@@ -184,6 +184,8 @@ def _params_to_file(estimator: Any) -> dict[str, Any]:
         params["loss"] = {"own": type(loss).__name__}
     for name in _MACHINE_PARAMS:
         del params[name]
+    if not isinstance(params["scoring"], str):
+        params["scoring"] = None
     if not isinstance(params["random_state"], int | np.integer | None):
         params["random_state"] = None  # the state of a generator is not needed after fit
     if not isinstance(params["categorical_features"], str | None):

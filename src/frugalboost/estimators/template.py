@@ -30,6 +30,11 @@ def make_template(estimator: GBFSBase | None, y: Any, params: dict[str, Any]) ->
             "The estimator has n_features_to_select, which can't be combined with a path, a search or subsamples: "
             "pass it to gbfs_path or to the CV class instead."
         )
+    if model.scoring is not None or model.callbacks:
+        raise ValueError(
+            "The estimator has scoring or callbacks, which follow a single fit: paths, searches and subsamples stop "
+            "each of theirs by its loss. Set both to None; gbfs_path and the CV classes have a scoring of their own."
+        )
     return model
 
 

@@ -103,7 +103,7 @@ def _objective(served: ServedModel) -> dict[str, str]:
         return {}
     known = {
         "identity": "regression",
-        "exp": "poisson",
+        "exp": served.loss if served.loss in ("gamma", "tweedie") else "poisson",
         "logistic": "binary sigmoid:1",
         "softmax": f"multiclass num_class:{outputs}",
     }

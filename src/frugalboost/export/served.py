@@ -33,6 +33,7 @@ class ServedModel:
     names: tuple[str, ...]  # columns of the table that is served, in order
     trees: Ensemble
     link: str  # "identity", "exp", "logistic" or "softmax"
+    loss: str | None  # the name of a built-in one
     classes: NDArray[Any] | None  # None: a regressor
     levels: dict[int, tuple[Any, ...]]  # of each categorical column, by place
     bins: dict[int, NDArray[np.int16]]  # the bin of each of these levels; -1: it counts as missing
@@ -71,6 +72,7 @@ def serve(model: Any, features: str) -> ServedModel:
         names=tuple(names[j] for j in columns),
         trees=_cut(fitted._model.ensemble, fitted.best_iteration_, place),
         link=link_of(fitted._loss, fitted._model.ensemble.n_outputs),
+        loss=fitted._loss.name if isinstance(fitted._loss, BuiltIn) else None,
         classes=getattr(fitted, "classes_", None),
         levels={place[j]: tuple(levels) for j, levels in fitted.categories_.items() if j in place},
         bins={place[j]: levels.bins for j, levels in fitted._levels.items() if j in place},

@@ -17,7 +17,7 @@ from frugalboost.files.format import ModelFileError
 from frugalboost.training.ensemble import SET_BYTES, Ensemble
 from frugalboost.training.model import Curve, Model, Purchases
 
-ENDINGS = ("max_iter", "converged", "early_stopping")
+ENDINGS = ("max_iter", "converged", "early_stopping", "callback")
 
 
 def require(condition: bool | np.bool_, otherwise: str) -> None:
@@ -251,7 +251,10 @@ def _check_use(model: Model) -> None:
 
 
 def _check_curve(curve: Curve, bought: Purchases, iterations: int) -> None:
-    require(all(len(getattr(curve, f.name)) == iterations + 1 for f in fields(curve)), "its history has another length")
+    curves = [getattr(curve, f.name) for f in fields(curve)]
+    require(all(len(v) == iterations + 1 for v in curves if v is not None), "its history has another length")
+    scores = curve.validation_score
+    require(scores is None or not np.isinf(scores).any(), "a score in its history is not finite")
     owned = np.searchsorted(bought.iteration, np.arange(iterations + 1), side="right")
     require((curve.n_features == owned).all(), "its history does not agree with its purchases")
     require((np.isfinite(curve.cost) & (curve.cost >= 0)).all(), "a cost in its history is negative or not finite")

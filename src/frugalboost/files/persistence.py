@@ -20,6 +20,7 @@ from frugalboost.training.scales import Scales
 # The records that a model is made of, and the arrays in them that are not float64.
 _PARTS: dict[str, type] = {"purchases": Purchases, "curve": Curve}
 _OF_LINES = ("line", "slope")
+_OPTIONAL = ("validation_score",)  # a fit without scoring has none
 _TYPES = {
     "tree_begin": np.int64,
     "feature": np.int32,
@@ -39,7 +40,8 @@ def write(path: str, description: dict[str, Any], model: Model, thresholds: Thre
     arrays: model_file.Arrays = {"prices": model.prices}
     for part in _PARTS:
         record = getattr(model, part)
-        arrays.update({f"{part}.{f.name}": getattr(record, f.name) for f in fields(record)})
+        known = {f.name: getattr(record, f.name) for f in fields(record)}
+        arrays.update({f"{part}.{name}": array for name, array in known.items() if array is not None})
     trees = model.ensemble
     without = () if len(trees.scales) else _OF_LINES  # earlier versions can read a model without lines
     arrays.update({f"ensemble.{name}": getattr(trees, name) for name in ARRAYS if name not in without})
@@ -99,7 +101,8 @@ def model_from(description: dict[str, Any], arrays: model_file.Arrays) -> Model:
 
 
 def _fields_of(part: str, cls: type, arrays: model_file.Arrays) -> dict[str, NDArray[Any]]:
-    return {f.name: _typed(arrays, f"{part}.{f.name}", _TYPES.get(f.name, np.float64)) for f in fields(cls)}
+    names = [f.name for f in fields(cls) if f.name not in _OPTIONAL or f"{part}.{f.name}" in arrays]
+    return {name: _typed(arrays, f"{part}.{name}", _TYPES.get(name, np.float64)) for name in names}
 
 
 def _ensemble_from(arrays: model_file.Arrays) -> Ensemble:

@@ -238,9 +238,88 @@ class Poisson(BuiltIn):
         return exp(raw)
 
 
+@dataclass(frozen=True)
+class Gamma(BuiltIn):
+    """Positive numbers whose spread grows in proportion to their mean, with a log link: amounts, times, prices.
+
+    The loss leaves out what depends on y alone.
+
+    Examples
+    --------
+    >>> from frugalboost.losses import Gamma
+    >>> import numpy as np
+    >>> Gamma().inverse_link(np.array([0.0]))
+    array([1.])
+    """
+
+    name = "gamma"
+
+    def check_domain(self, y: Floats, what: str) -> None:
+        """Raise ValueError for numbers that are not positive."""
+        if not (y > 0).all():
+            raise ValueError(
+                f"loss='gamma' needs {what} > 0, and {what} has zeros or negative values. Where zeros are meant, "
+                "loss='tweedie' allows them."
+            )
+
+    def inverse_link(self, raw: Floats) -> Floats:
+        """Return the expected number."""
+        return exp(raw)
+
+
+@dataclass(frozen=True)
+class Tweedie(BuiltIn):
+    """Sums of a random number of positive amounts, of which many are zero, with a log link: claims, rain, sales.
+
+    The variance of y grows as its mean to the power of ``power``. The loss leaves out what depends on y alone.
+
+    Parameters
+    ----------
+    power : float, default=1.5
+        Between 1, which would be Poisson, and 2, which would be gamma.
+
+    Examples
+    --------
+    >>> from frugalboost import GBFSRegressor
+    >>> from frugalboost.losses import Tweedie
+    >>> GBFSRegressor(loss=Tweedie(1.2))
+    GBFSRegressor(loss=Tweedie(power=1.2))
+    """
+
+    name = "tweedie"
+    power: float = 1.5
+
+    def __post_init__(self) -> None:
+        if not 1 < self.power < 2:
+            raise ValueError(
+                f"Tweedie: power is {self.power!r}; it must lie between 1 and 2. loss='poisson' is power 1, "
+                "loss='gamma' power 2."
+            )
+
+    @property
+    def parameter(self) -> float:
+        """The power."""
+        return float(self.power)
+
+    def check_domain(self, y: Floats, what: str) -> None:
+        """Raise ValueError for negative numbers."""
+        if (y < 0).any():
+            raise ValueError(f"loss='tweedie' needs {what} >= 0, and {what} has negative values.")
+
+    def check_target(self, y: Floats) -> None:
+        """Raise ValueError for negative numbers and where all are zero."""
+        self.check_domain(y, "y")
+        if not (y > 0).any():
+            raise ValueError("loss='tweedie' needs at least one positive y, and all are zero.")
+
+    def inverse_link(self, raw: Floats) -> Floats:
+        """Return the expected number."""
+        return exp(raw)
+
+
 CLASSIFICATION: dict[str, type[BuiltIn]] = {"log_loss": LogLoss}
 REGRESSION: dict[str, type[BuiltIn]] = {
-    cls.name: cls for cls in (SquaredError, AbsoluteError, Quantile, Huber, Poisson)
+    cls.name: cls for cls in (SquaredError, AbsoluteError, Quantile, Huber, Poisson, Gamma, Tweedie)
 }
 
 

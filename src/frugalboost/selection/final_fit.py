@@ -128,7 +128,7 @@ def _restricted_to(task: FitTask, columns: Columns) -> FitTask:
     others = np.full(len(task.costs.start), np.inf)
     others[columns] = 0.0
     costs = replace(task.costs, rules=(*task.costs.rules, *resolve(others, len(others), None).rules))
-    return replace(task, costs=costs, params=replace(task.params, mu=0.0, new_features=1.0))
+    return replace(task, costs=costs, params=replace(task.params, mu=0.0, new_features=1.0, max_features=0.0))
 
 
 def _affordable_purchases(model: Model, columns: Columns, task: FitTask) -> Purchases | None:

@@ -8,12 +8,17 @@ from frugalboost.selection.final_fit import FitResult, forward
 from frugalboost.training import fit as training
 from frugalboost.training.task import FitTask
 from frugalboost.training.warm_start import WarmStart
+from frugalboost.training.watching import Watch
 
 
 def fit(
-    task: FitTask, threads: int, warm: WarmStart | None = None, verbose: bool = False
+    task: FitTask,
+    threads: int,
+    warm: WarmStart | None = None,
+    verbose: bool = False,
+    watch: Watch | None = None,
 ) -> tuple[FitResult, WarmStart]:
-    """Fit, or continue an earlier fit; also returns what a continued fit needs."""
+    """Fit, or continue an earlier fit; also returns what a continued fit needs. ``watch`` follows a single fit."""
     if warm is not None:
         warm.check(task)
     task = training.prepare(task, threads, warm)
@@ -23,6 +28,6 @@ def fit(
     elif task.params.refit or task.params.average > 1:
         result = forward(task, None, threads)
     else:
-        model, warm = training.fit(task, threads, warm, verbose)
+        model, warm = training.fit(task, threads, warm, verbose, watch)
         return FitResult(model), warm
     return result, WarmStart.after(task, result.model)

@@ -15,6 +15,7 @@ from frugalboost.training.draws import draw_rows, row_hashes, sum_over_parts
 from frugalboost.training.ensemble import Ensemble
 from frugalboost.training.model import Curve, Draw, Model, Purchases
 from frugalboost.training.task import FitTask
+from frugalboost.training.watching import Judge, Watch
 
 Floats = NDArray[np.float64]
 Observer = Callable[[int, float, float, int, float], None]
@@ -22,22 +23,31 @@ PRICED_CELLS = 2e6  # cells of the rows, at most 200, over which the cost of pre
 
 
 def boost(
-    task: FitTask, previous: Model | None, observer: Observer | None, threads: int, start: Floats | None = None
+    task: FitTask,
+    previous: Model | None,
+    observer: Observer | None,
+    threads: int,
+    start: Floats | None = None,
+    watch: Watch | None = None,
 ) -> Model:
     """Grow trees for a task, from an earlier model or from raw start values, if given."""
     params = task.params.to_core()
     train, validation = _engine_rows(task, previous, threads, start)
+    engine = engines.make_engine(train, validation, task.loss, task.outputs, params, threads, task.part)
+    judge = None if watch is None else Judge(watch, engine, task, 0 if previous is None else previous.n_iterations)
     grown = _core.boost(
-        engine=engines.make_engine(train, validation, task.loss, task.outputs, params, threads, task.part),
+        engine=engine,
         rules=list(task.costs.rules),
         budget=task.budget,
         params=params,
         constraints=task.constraints.to_core(),
-        progress=_progress(previous, task) if start is None else _beginning(start),
+        progress=_progress(previous, task, judge) if start is None else _beginning(start),
         observer=observer,
         threads=threads,
+        judge=judge,
     )
-    return with_prediction_costs(_joined(previous, grown, task), task, threads)
+    scores = None if judge is None else judge.scores
+    return with_prediction_costs(_joined(previous, grown, task, scores), task, threads)
 
 
 def with_prediction_costs(model: Model, task: FitTask, threads: int) -> Model:
@@ -100,17 +110,21 @@ def _engine_rows(
     return train, rows(task.validation, task.validation_bins)
 
 
-def _progress(previous: Model | None, task: FitTask) -> _core.Progress:
+def _progress(previous: Model | None, task: FitTask, judge: Judge | None) -> _core.Progress:
     """The state of an earlier fit, for the core."""
     progress = _core.Progress()
     if previous is None:
         return progress
     progress.iterations = previous.n_iterations
     progress.start = previous.ensemble.start.tolist()
+    progress.split_last = previous.ensemble.split_last
     progress.features = previous.purchases.feature.tolist()
     progress.prices = previous.purchases.price.tolist()
     progress.gains = previous.purchases.gain.tolist()
-    if task.validation is not None and not np.isnan(previous.curve.validation_loss).any():
+    scores = previous.curve.validation_score
+    if judge is not None and judge.gives_scores:
+        progress.validation_losses = [] if scores is None else (-scores).tolist()
+    elif task.validation is not None and not np.isnan(previous.curve.validation_loss).any():
         progress.validation_losses = previous.curve.validation_loss.tolist()
     if previous.draw is not None:
         progress.draw = previous.draw.to_core()
@@ -129,7 +143,13 @@ def _beginning(start: Floats) -> _core.Progress:
     return progress
 
 
-def _joined(previous: Model | None, grown: _core.Boosted, task: FitTask) -> Model:
+def _before(previous: Model, name: str) -> Floats:
+    """A curve of an earlier fit, which may have had no scores."""
+    found = getattr(previous.curve, name)
+    return np.full(previous.n_iterations + 1, np.nan) if found is None else found
+
+
+def _joined(previous: Model | None, grown: _core.Boosted, task: FitTask, scores: Floats | None) -> Model:
     trees = Ensemble.from_core(grown, task.binned)
     curve: dict[str, Any] = {
         "train_loss": np.asarray(grown.train_loss),
@@ -138,11 +158,13 @@ def _joined(previous: Model | None, grown: _core.Boosted, task: FitTask) -> Mode
         "cost": np.asarray(grown.cost),
         "prediction_cost": np.full(len(grown.cost), np.nan),
     }
+    if scores is not None:
+        curve["validation_score"] = scores
     bought_iteration = np.asarray(grown.bought_iteration)
     if previous is not None:
         trees = previous.ensemble.followed_by(trees)
         # The first new record is the state before the first new tree, which the old curve holds already.
-        curve = {k: np.concatenate([getattr(previous.curve, k), v[1:]]) for k, v in curve.items()}
+        curve = {k: np.concatenate([_before(previous, k), v[1:]]) for k, v in curve.items()}
         bought_iteration = np.concatenate([previous.purchases.iteration, bought_iteration])
     purchases: dict[str, Any] = {
         "feature": np.asarray(grown.bought),

@@ -84,6 +84,12 @@ class Ensemble:
         return len(self.start)
 
     @property
+    def split_last(self) -> bool:
+        """Whether the last iteration has a split or a line."""
+        nodes = slice(int(self.tree_begin[max(0, len(self.tree_begin) - 1 - self.n_outputs)]), None)
+        return bool((self.feature[nodes] >= 0).any() or (self.line[nodes] >= 0).any())
+
+    @property
     def n_iterations(self) -> int:
         """Iterations of boosting that these trees took."""
         return (len(self.tree_begin) - 1) // self.n_outputs
@@ -147,6 +153,11 @@ class Ensemble:
     def add_to(self, raw: Floats, X: _core.Source, done: int, iterations: int, threads: int) -> None:
         """Add the trees of further iterations to raw predictions, in place; ``done`` of them are in already."""
         _core.add_trees(self._core_trees(), X, done * self.n_outputs, iterations * self.n_outputs, raw, threads)
+
+    def leaves(self, X: _core.Source, iterations: int, threads: int) -> NDArray[np.int32]:
+        """The leaf of every row, by iteration and output, as the number of a node of its tree; 0 for a line."""
+        found = _core.leaves_of_rows(self._core_trees(), X, iterations * self.n_outputs, threads)
+        return np.asarray(found).reshape(-1, iterations, self.n_outputs)
 
     def path_costs(
         self,

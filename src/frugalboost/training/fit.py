@@ -17,11 +17,13 @@ from frugalboost.training.model import Model
 from frugalboost.training.set_aside import set_aside
 from frugalboost.training.task import FitTask
 from frugalboost.training.warm_start import WarmStart, fingerprint_of
+from frugalboost.training.watching import Watch
 
 ENDINGS = {
     "max_iter": "max_iter was reached",
     "converged": "no split is worth its price any more",
-    "early_stopping": "the validation loss has stopped falling",
+    "early_stopping": "the validation loss or score is no longer getting better",
+    "callback": "a callback has asked for it",
 }
 
 
@@ -72,20 +74,26 @@ def with_scores(task: FitTask, threads: int) -> FitTask:
     return replace(task, thresholds=replace(thresholds, scores=scores))
 
 
-def fit(task: FitTask, threads: int, warm: WarmStart | None = None, verbose: bool = False) -> tuple[Model, WarmStart]:
+def fit(
+    task: FitTask,
+    threads: int,
+    warm: WarmStart | None = None,
+    verbose: bool = False,
+    watch: Watch | None = None,
+) -> tuple[Model, WarmStart]:
     """Fit a prepared task, or continue an earlier fit."""
     fingerprint = fingerprint_of(task) if task.params.warm_start else None
     if warm is not None and warm.has_converged(fingerprint):
         return warm.model, warm
-    model = _with_progress(task, None if warm is None else warm.model, threads, verbose)
+    model = _with_progress(task, None if warm is None else warm.model, threads, verbose, watch)
     return model, WarmStart.after(task, model, fingerprint, warm)
 
 
-def _with_progress(task: FitTask, previous: Model | None, threads: int, verbose: bool) -> Model:
+def _with_progress(task: FitTask, previous: Model | None, threads: int, verbose: bool, watch: Watch | None) -> Model:
     if not verbose:
-        return boost(task, previous, None, threads)
+        return boost(task, previous, None, threads, watch=watch)
     line = ProgressLine(0 if previous is None else previous.n_iterations, task.params.max_iter)
-    model = boost(task, previous, line, threads)
+    model = boost(task, previous, line, threads, watch=watch)
     line.close(f"stopped: {ENDINGS[model.ending]}")
     return model
 

@@ -35,6 +35,7 @@ class Curve:
     n_features: NDArray[np.int32]
     cost: Floats
     prediction_cost: Floats  # NaN: prices were not given
+    validation_score: Floats | None = None  # by ``scoring``; None: there was none
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ class Model:
     impurity: float
     mu_max: float  # in the unit given
     best_iteration: int
-    ending: str  # "max_iter", "converged" or "early_stopping"
+    ending: str  # "max_iter", "converged", "early_stopping" or "callback"
     levels: Mapping[int, Levels] = field(default_factory=dict)  # of the categorical features
     draw: Draw | None = None  # None: all features were offered, or it is unknown
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
 
 from frugalboost import _core
 from frugalboost._support.threads import LARGEST_INT
@@ -65,6 +65,14 @@ def _count(value: int | None) -> int:
 def _share(value: float | str) -> float:
     """A share of the features; negative lets the core choose one by their number."""
     return {"all": 1.0, "auto": -1.0}[value] if isinstance(value, str) else float(value)
+
+
+def _columns(value: float | str | None) -> float:
+    """For the core: a share below 1, a number of columns, or a code (cpp/data/params.hpp)."""
+    if value is None or isinstance(value, str):
+        return {None: 0.0, "sqrt": -1.0, "log2": -2.0}[value]
+    all_of_them = not isinstance(value, Integral) and value == 1
+    return 0.0 if all_of_them else float(value)
 
 
 def _folder(value: str | os.PathLike[str] | None) -> str | None:
@@ -303,10 +311,11 @@ PARAMETERS = (
         "loss",
         "str | BuiltIn | Loss",
         '"squared_error"',
-        '{"squared_error", "absolute_error", "huber", "quantile", "poisson"} or object',
+        '{"squared_error", "absolute_error", "huber", "quantile", "poisson", "gamma", "tweedie"} or object',
         [str, BuiltIn, HasMethods(["gradient", "curvature"])],
         """A name, one of the objects in :mod:`frugalboost.losses` where a parameter is wanted (``Quantile(0.9)``,
-        ``Huber(delta=2)``), or an object of your own as described there.""",
+        ``Huber(delta=2)``, ``Tweedie(1.2)``), or an object of your own as described there. Poisson (counts), gamma
+        (positive numbers) and Tweedie (amounts that are often zero) have a log link.""",
         only="regressor",
     ),
     Parameter(
@@ -369,6 +378,38 @@ PARAMETERS = (
         to_core=_same,
     ),
     Parameter(
+        "subsample",
+        "float",
+        "1.0",
+        "float",
+        [Interval(Real, 0, 1, closed="right")],
+        """The share of rows that the trees of an iteration see; each row is drawn by itself, for all classes of the
+        iteration alike. Trees differ more, and take less time. Splits, leaf values and ``min_samples_leaf`` count the
+        drawn rows, losses all rows; a new feature must be worth its price to the drawn rows. Until something is
+        split, and after an iteration without a split, all rows are seen. See docs/guide/other_boosters.md.""",
+        kept="float",
+        to_core=_same,
+    ),
+    Parameter(
+        "max_features",
+        "float | int | str | None",
+        "None",
+        'float in (0, 1], int, "sqrt", "log2" or None',
+        [
+            Interval(RealNotInt, 0, 1, closed="right"),
+            Interval(Integral, 1, None, closed="left"),
+            StrOptions({"sqrt", "log2"}),
+            None,
+        ],
+        """How many features, owned or new, the trees of an iteration may use: a share, a number, the root or the binary
+        logarithm of their number, rounded down, but at least one. Each iteration draws others, for all classes alike;
+        all may be used until something is split, and after an iteration without a split. Prices stay what they are.
+        ``new_features`` draws only among features that are not owned. See docs/guide/other_boosters.md.""",
+        kept="float",
+        convert=_columns,
+        to_core=_same,
+    ),
+    Parameter(
         "n_features_to_select",
         "int | None",
         "None",
@@ -417,9 +458,32 @@ PARAMETERS = (
         "False",
         "bool",
         ["boolean"],
-        """Stop when the validation loss has not fallen for ``n_iter_no_change`` iterations, and keep the best one.""",
+        """Stop when the validation loss, or the score that ``scoring`` names, has not improved for ``n_iter_no_change``
+        iterations, and keep the best one.""",
         kept="bool",
         to_core=_same,
+    ),
+    Parameter(
+        "scoring",
+        "str | Callable[..., float] | None",
+        "None",
+        "str, callable or None",
+        [str, callable, None],
+        """What early stopping judges by: None: the loss; or a score of scikit-learn by name, or a function
+        ``(estimator, X, y)``, where higher is better, of the validation rows after every iteration. It is in
+        ``history_["validation_score"]`` wherever there are validation rows. Their raw predictions are kept
+        up to date, so that only the score itself is computed. A function is not saved in files.""",
+    ),
+    Parameter(
+        "callbacks",
+        "Sequence[Callable[..., Any]] | None",
+        "None",
+        "list of callables or None",
+        [list, tuple, None],
+        """Functions that are called after every iteration with a record of it: ``iteration``, ``train_loss``,
+        ``validation_loss``, ``validation_score``, ``features`` (bought so far) and ``cost``. The fit stops where one
+        returns True, and leaves the estimator as it was where one raises an error. They follow a single fit, and are
+        not saved in files.""",
     ),
     Parameter(
         "validation_fraction",
@@ -446,7 +510,7 @@ PARAMETERS = (
         "0.0",
         "float",
         [Interval(Real, 0, None, closed="left")],
-        "By how much the validation loss must fall to count as an improvement.",
+        "By how much the validation loss must fall, or the score rise, to count as an improvement.",
         kept="float",
         to_core=_same,
     ),
@@ -476,8 +540,8 @@ PARAMETERS = (
         "int, RandomState or None",
         ["random_state"],
         """Decides which rows are set aside by early stopping, the folds of ``n_features_to_select`` and ``average``,
-        which features ``new_features`` draws and which rows ``screening`` draws (None: always the same). Nothing else
-        is random.""",
+        which features ``new_features`` and ``max_features`` draw, and which rows ``subsample`` and ``screening`` draw
+        (None: always the same). Nothing else is random.""",
     ),
     Parameter(
         "n_jobs",

@@ -41,6 +41,8 @@ class Params:
     stop: str
     screening: str
     new_features: float
+    subsample: float
+    max_features: float
     n_features_to_select: int | None
     fewer: bool
     refit: bool | str
