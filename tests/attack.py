@@ -13,7 +13,7 @@ import traceback
 from multiprocessing import Pool
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent / "engine")]
 
 from families import FAMILIES, table
 from test_families import check

@@ -248,7 +248,7 @@ def ordered(rng):
     y = target(rng, X, name, np.nan_to_num(X) @ effects + np.sin(3.0 * np.nan_to_num(X[:, 0])))
     weights = rng.random(n) * 3 + 0.1 if rng.random() < 0.3 else None
     base = str(rng.choice(["trees", "trees", "both", "lines"]))
-    leaf = float(rng.choice([1, 2])) if name != "poisson" else 3.0
+    leaf = float(rng.choice([1, 2])) if name not in LOG_LINK else 3.0
     return X, y, weights, name, settings(rng, d, base=base, min_samples_leaf=leaf, mu=float(rng.choice([0.0, 1e-3])))
 
 
