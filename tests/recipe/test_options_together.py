@@ -59,9 +59,10 @@ def result_of(*names):
 @cache
 def table():
     rng = np.random.default_rng(1)
-    X = rng.normal(size=(300, 8))
-    y = np.where(X @ [2, 1.5, 1.2, 1, 0.8, 0.6, 0, 0] + X[:, 0] * X[:, 1] + 1.5 * rng.normal(size=300) > 0, "yes", "no")
-    return pd.DataFrame(X, columns=[f"x{i}" for i in range(8)]).assign(y=y)
+    X = rng.normal(size=(300, 14))  # some columns are noise, so that not every rule chooses all
+    line = X[:, :6] @ [2, 1.5, 1.2, 1, 0.8, 0.6]
+    y = np.where(line + X[:, 0] * X[:, 1] + 2 * rng.normal(size=300) > 0, "yes", "no")
+    return pd.DataFrame(X, columns=[f"x{i}" for i in range(14)]).assign(y=y)
 
 
 @pytest.mark.parametrize("pair", [*combinations(GIVEN, 2)], ids="-".join)

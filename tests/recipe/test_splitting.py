@@ -66,8 +66,13 @@ def test_tables_without_equal_rows_are_split_as_before(seen):
     assert split_of(found) == (
         "Errors are means over 3 random splits into 80 and 20 % of the rows, with the same share of each class."
     )
-    assert type(seen[0].cv).__name__ == "StratifiedShuffleSplit"
     assert seen[0].rows.groups is None
+    held = np.concatenate([held for _, held in seen[0].cv])
+    assert len(set(held)) == len(held)  # no row is held out twice before every row is once
+    for train, held_out in seen[0].cv:
+        assert sorted([*train, *held_out]) == list(range(len(made())))
+        shares = [(seen[0].rows.y[part] == "yes").mean() for part in (train, held_out)]
+        assert shares[0] == pytest.approx(shares[1], abs=0.03)
 
 
 def test_columns_that_are_no_features_do_not_make_rows_differ(seen):
@@ -95,6 +100,23 @@ def test_equal_rows_that_leave_no_splits_are_split_as_they_are():
     frame = pd.DataFrame({"x": [0.0] * 4 + [1.0] * 4 + [2.0] * 4, "y": ["a"] * 8 + ["b"] * 4})
     found = frugalboost.select(frame, "y", trees=5, leaf=1, scoring="roc_auc")
     assert "because that would leave fewer than two splits" in split_of(found)
+
+
+@pytest.mark.filterwarnings("ignore:The model is a constant")
+@pytest.mark.parametrize("rare", [2, 3, 4, 7])
+def test_a_rare_class_leaves_only_splits_that_the_score_can_judge(rare, seen):
+    """ROC AUC is not defined where the held-out rows are of one class."""
+    frame = made(60).assign(y=np.repeat(["a", "b"], [60 - rare, rare]))
+    found = frugalboost.select(frame, "y", trees=5, points=3, scoring="roc_auc")
+    assert seen[0].n_splits == min(rare, 5)
+    assert all(len(set(seen[0].rows.y[held])) == 2 for _, held in seen[0].cv)
+    assert (rare < 5) == (f"Of 5 splits, only {rare} could be used." in split_of(found))
+
+
+def test_a_class_of_one_row_can_not_be_judged_by_roc_auc():
+    frame = made(60).assign(y=np.repeat(["a", "b"], [59, 1]))
+    with pytest.raises(Problem, match=r"fewer than two splits hold out rows of two classes.*Use another score"):
+        frugalboost.select(frame, "y", trees=5, points=3, scoring="roc_auc")
 
 
 def test_equal_rows_of_every_kind_of_table():

@@ -214,9 +214,28 @@ def random_splits(rows: Sample, ties: Ties, task: Task, wanted: int, seed: int) 
     They are stratified by class or by size of y.
     """
     found = grouped_splits(rows.y, np.arange(len(rows.y)), task.is_classification, wanted, seed)
+    made = len(found)
+    if task.is_classification:
+        found = usable(found, rows, task)
     stratified = task.is_classification and stratifiable(rows.y, 1 - HELD_OUT)
-    words = f"{at_random(len(found))}{', with the same share of each class' if stratified else ''}.{apart(ties)}"
+    few = f" Of {made} splits, only {len(found)} could be used." if len(found) < made else ""
+    words = f"{at_random(len(found))}{', with the same share of each class' if stratified else ''}.{few}{apart(ties)}"
     return Splitting(rows, found, words, len(found))
+
+
+def usable(splits: list[Parts], rows: Sample, task: Task) -> list[Parts]:
+    """Random splits with two classes where the score needs them; Problem if fewer than two have them."""
+    of_both = str(task.scoring).startswith("roc_auc")
+    found = with_two_classes(splits, rows.y, held_out=of_both)
+    if len(found) >= LEAST_SPLITS:
+        return found
+    if not of_both:
+        return splits
+    raise Problem(
+        "A class has so few rows that fewer than two splits hold out rows of two classes, which ROC AUC (",
+        Option("scoring", "roc_auc"),
+        ") needs. Use another score, such as accuracy.",
+    )
 
 
 def stratifiable(y: Any, share: float) -> bool:

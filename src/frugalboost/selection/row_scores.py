@@ -45,9 +45,15 @@ def row_scores(name: str, estimator: Any, X: Any, y: Any, weights: Floats | None
     array([1., 1., 1., 0.])
     """
     y = np.asarray(y)
+    if y.ndim > 1:  # a column, as scikit-learn takes with a warning
+        if y.shape[1] != 1:
+            return None
+        y = y[:, 0]
     share = np.full(len(y), 1 / len(y)) if weights is None else weights / weights.sum()
-    if name in BY_PREDICTION:
-        return BY_PREDICTION[name](y, np.asarray(estimator.predict(X)), share)
+    if name in OF_NUMBERS:
+        return OF_NUMBERS[name](y.astype(np.float64), np.asarray(estimator.predict(X)), share)
+    if name in OF_CLASSES:
+        return OF_CLASSES[name](y, np.asarray(estimator.predict(X)), share)
     if name in BY_PROBABILITY:
         codes = np.searchsorted(estimator.classes_, y)
         return BY_PROBABILITY[name](codes, estimator.predict_proba(X), share)
@@ -74,7 +80,7 @@ def of_balanced_accuracy(y: NDArray[Any], predicted: NDArray[Any], share: Floats
 
 def of_squared_error(y: NDArray[Any], predicted: NDArray[Any], share: Floats) -> Floats:
     """Minus the squared error."""
-    found: Floats = -np.square(y - predicted, dtype=np.float64)
+    found: Floats = -np.square(y - predicted)
     return found
 
 
@@ -88,13 +94,13 @@ def of_root_of_squared_error(y: NDArray[Any], predicted: NDArray[Any], share: Fl
 
 def of_absolute_error(y: NDArray[Any], predicted: NDArray[Any], share: Floats) -> Floats:
     """Minus the absolute error."""
-    found: Floats = -np.abs(y - predicted, dtype=np.float64)
+    found: Floats = -np.abs(y - predicted)
     return found
 
 
 def of_explained_share(y: NDArray[Any], predicted: NDArray[Any], share: Floats) -> Floats:
     """The share of the variance that is explained, R²."""
-    square, around = -of_squared_error(y, predicted, share), np.square(y - share @ y, dtype=np.float64)
+    square, around = -of_squared_error(y, predicted, share), np.square(y - share @ y)
     variance = share @ around
     if not variance > 0:  # one row, or equal ones: scikit-learn's score is 1 or 0 there
         return np.full(len(square), float(not square.any()))
@@ -130,9 +136,8 @@ def of_roc_auc(positive: NDArray[np.bool_], raw: Floats, share: Floats) -> Float
     return found
 
 
-BY_PREDICTION: dict[str, Way] = {
-    "accuracy": of_accuracy,
-    "balanced_accuracy": of_balanced_accuracy,
+OF_CLASSES: dict[str, Way] = {"accuracy": of_accuracy, "balanced_accuracy": of_balanced_accuracy}
+OF_NUMBERS: dict[str, Way] = {
     "R²": of_explained_share,
     "r2": of_explained_share,
     "neg_mean_squared_error": of_squared_error,
