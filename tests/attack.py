@@ -15,8 +15,8 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent / "engine")]
 
-from families import FAMILIES, table
-from test_families import check
+from families import FAMILIES, table  # noqa: E402
+from test_families import check  # noqa: E402
 
 
 def attempt(job):

@@ -182,7 +182,7 @@ def select(
     >>> table = load_breast_cancer(as_frame=True).frame
     >>> found = frugalboost.select(table, "target", k=2, trees=20, points=5, splits=2)
     >>> found.features
-    ['worst concave points', 'worst area']
+    ['worst radius', 'worst concave points']
     >>> found.predict(table)[:3]
     array([0, 0, 0])
 
