@@ -76,7 +76,7 @@ def test_without_typer_a_sentence_says_what_to_install(monkeypatch, capsys):
     assert "pip install 'frugalboost[cli]'" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", map(of_module, MODULES))
+@pytest.mark.parametrize("name", [of_module(m) for m in MODULES])
 def test_examples_in_docstrings(name):
     module = importlib.import_module(name)
     result = doctest.testmod(module)

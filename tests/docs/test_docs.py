@@ -47,7 +47,7 @@ def of_page(page):
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda p: p.relative_to(ROOT).as_posix())
 
 
-@pytest.mark.parametrize("page", map(of_page, PAGES))
+@pytest.mark.parametrize("page", [of_page(p) for p in PAGES])
 def test_blocks_run(page, tmp_path, monkeypatch):
     """One after another, as a reader would run them, who has tables of their own."""
     monkeypatch.chdir(tmp_path)
