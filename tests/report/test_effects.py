@@ -1,5 +1,7 @@
 """What each feature does: curves are mean predictions, directions are those of pairs of rows, the work is bounded."""
 
+from datetime import date, timedelta
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+import frugalboost
 from frugalboost import GBFSClassifier, GBFSRegressor, losses
 from frugalboost.report import effects
 from frugalboost.report.direction import direction_of
@@ -233,3 +236,19 @@ def test_few_rows_far_out_do_not_turn_a_curve():
     curve = np.array([0.0, 1.0, 2.0, 3.0, 0.0])
     assert direction_of(curve, np.array([0.25, 0.25, 0.25, 0.249, 0.001])).words == "rises"
     assert direction_of(curve, np.full(5, 0.2)).words != "rises"
+
+
+def test_dates_and_times_are_written_as_such():
+    rng = np.random.default_rng(0)
+    days, minutes = rng.integers(0, 400, 300), rng.integers(0, 1440, 300)
+    when = [f"{date(2021, 3, 1) + timedelta(days=int(d)):%d/%m/%Y}" for d in days]
+    y = 3 * (days > 200) + 2 * (minutes > 720) + 0.1 * rng.standard_normal(300)
+    table = pd.DataFrame({"when": when, "clock": [f"{m // 60:02d}:{m % 60:02d}" for m in minutes], "y": y})
+    report = frugalboost.select(table, "y").report
+    kinds = {report.contents["names"][f["name"]]: f["kind"] for f in report.contents["chosen"]["features"]}
+    assert kinds == {"when": "date", "clock": "time"}
+    split = next(n["text"] for n in report.contents["tree"] if n["feature"] == "when")
+    assert split.startswith("≤ 2021-09-1"), split  # day 200 is 2021-09-17, the bin below ends some days before it
+    page = report.html()
+    assert "2021-03-0" in page
+    assert "18,7" not in page  # no days since 1970

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from frugalboost.page.charts import classes_of
 from frugalboost.page.contents import Contents
-from frugalboost.page.svg import Scale, area, axes, box, cropped, curve, dot, line, picture, ticks, words
-from frugalboost.page.words import number_text
+from frugalboost.page.svg import LETTER, Scale, area, axes, box, cropped, curve, dot, line, picture, ticks, words
+from frugalboost.page.words import number_text, value_text
 
 WIDE, HIGH = 320, 150
 LEFT, RIGHT, TOP, BOTTOM = 46, 312, 8, 104  # of the curve
 ROWS_HIGH = 16  # of the histogram of rows below it
 MISSING = 46  # room for the point of missing values
 LEVEL, LEVELS_LEFT = 17, 108  # height of a bar, room for names of levels
+GAP = 8  # between numbers of an axis
+DAYS = 3  # an axis of so many days shows no times
 FEW = 12  # values up to which each has a dot
 COLOURS = 7
 ARROWS = {
@@ -51,14 +54,14 @@ def what_is_shown(contents: Contents) -> str:
     """What the pictures show, in a sentence."""
     classes, target = classes_of(contents), contents["about"].get("target")
     if len(classes) == 2:
-        what = f"probability of {classes[1]}"
+        what = f"predicted probability of {classes[1]}"
     elif classes:
-        what = "probability of the classes for which it changes most"
+        what = "predicted probability of the classes for which it changes most"
     else:
         counts = contents["about"]["task"] == "counts"
-        what = ("rate" if counts else "prediction") + (f" of {target}" if target else "")
+        what = ("predicted rate" if counts else "prediction") + (f" of {target}" if target else "")
     dashed = "" if len(classes) > 2 else " Dashed: the mean prediction."
-    return f"The mean predicted {what} if all rows had this value of the feature and kept their other values.{dashed}"
+    return f"The mean {what} if all rows had this value of the feature and kept their other values.{dashed}"
 
 
 def span(effects: list[dict[str, Any]]) -> tuple[float, float]:
@@ -138,7 +141,7 @@ class Look:
             colour = self.colour(own, i)
             parts.append(curve(points, f"curve c{colour}"))
             if len(points) <= FEW:
-                tips = [f"{number_text(v)}: {self.number(p)}" for v, p in zip(own["x"], y, strict=True)]
+                tips = [f"{value_text(v, own['kind'])}: {self.number(p)}" for v, p in zip(own["x"], y, strict=True)]
                 parts += [dot(x, p, f"fill c{colour}", tip) for (x, p), tip in zip(points, tips, strict=True)]
             if own["missing"]:
                 said = own["missing"]["y"][i]
@@ -159,16 +162,17 @@ class Look:
         return area([*points, (across.end, base)], "rows")
 
     def _values(self, own: dict[str, Any], across: Scale) -> list[str]:
-        """Numbers below: both ends, and what is between if there is room."""
-        y = BOTTOM + ROWS_HIGH + 15
-        found = [words(across.begin, y, number_text(own["x"][0], 4), "begin")]
+        """Numbers or dates below: both ends, and what is between if there is room."""
+        y, whole = BOTTOM + ROWS_HIGH + 15, own["kind"] == "date" and own["x"][-1] - own["x"][0] >= DAYS
+        shown = (own["x"][0], own["deciles"][5], own["x"][-1])
+        first, median, last = (value_text(math.floor(v) if whole else v, own["kind"]) for v in shown)
+        found = [words(across.begin, y, first, "begin")]
         if own["x"][-1] == own["x"][0]:
             return found
-        found.append(words(across.end, y, number_text(own["x"][-1], 4), "end"))
-        median, middle = own["deciles"][5], across(own["deciles"][5])
-        room = 58
-        if across.begin + room < middle < across.end - room:
-            found.append(words(middle, y, number_text(median, 4), "middle"))
+        found.append(words(across.end, y, last, "end"))
+        middle, half = across(own["deciles"][5]), LETTER * len(median) / 2 + GAP
+        if across.begin + LETTER * len(first) + half < middle < across.end - LETTER * len(last) - half:
+            found.append(words(middle, y, median, "middle"))
             found.append(line(middle, BOTTOM, middle, BOTTOM + ROWS_HIGH + 2, "axis"))
         return found
 

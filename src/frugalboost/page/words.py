@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 
 LONGEST = 1e15  # numbers from here on, and below SHORTEST, have an exponent
 SHORTEST = 1e-6
@@ -28,6 +29,28 @@ def number_text(value: float, digits: int = 4) -> str:
         return short
     places = int(short.partition("e-")[2]) + len(short.partition("e")[0].replace(".", "").lstrip("-")) - 1
     return f"{value:.{places}f}"
+
+
+def value_text(value: float, kind: str, digits: int = 4) -> str:
+    """A value of a feature: a date, a time of day, or a number.
+
+    Dates are days since 1970-01-01, times of day hours. Half days are not shown: they lie between dates.
+
+    Examples
+    --------
+    >>> from frugalboost.page.words import value_text
+    >>> value_text(14187.5, "date"), value_text(14187.25, "date"), value_text(13.5, "time"), value_text(13.5, "number")
+    ('2008-11-04', '2008-11-04 06:00', '13:30', '13.5')
+    """
+    try:
+        if kind == "date":
+            when = datetime(1970, 1, 1) + timedelta(days=value)
+            return f"{when:%Y-%m-%d}" if 2 * value == int(2 * value) else f"{when:%Y-%m-%d %H:%M}"
+        if kind == "time":
+            return f"{datetime(1970, 1, 1) + timedelta(hours=value):%H:%M}"
+    except (OverflowError, ValueError):  # outside the years 1 to 9999, which only a file can say
+        pass
+    return number_text(value, digits)
 
 
 def slope_text(slope: Slope | None, classes: Sequence[str]) -> str:

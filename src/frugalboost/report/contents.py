@@ -21,6 +21,7 @@ from frugalboost.page.stops import MOST_LISTED
 from frugalboost.report.effects import effects_of
 from frugalboost.report.facts import Notice, facts_of
 from frugalboost.report.findings import Findings, Point
+from frugalboost.report.kinds import kind_of
 from frugalboost.report.quality import quality_of
 from frugalboost.report.relations import relations_of
 from frugalboost.report.tree import first_that_splits, first_tree
@@ -68,7 +69,7 @@ def contents_of(
     names = feature_names(model) if names is None else names
     facts = facts_of(sample, model, names, findings)
     index = Index(names)
-    chosen = chosen_features(findings, sample, index)
+    chosen = chosen_features(findings, index)
     strongest = sorted(chosen, key=lambda f: -f["gain"])[:MOST_RELATED]
     contents = {
         "format": FORMAT,
@@ -213,9 +214,9 @@ def expected_error(findings: Findings) -> dict[str, float]:
     }
 
 
-def chosen_features(findings: Findings, sample: Sample, index: Index) -> list[dict[str, Any]]:
+def chosen_features(findings: Findings, index: Index) -> list[dict[str, Any]]:
     """The features of the chosen model in order of purchase, with their gains."""
-    model, table = findings.choice.model, sample.table
+    model = findings.choice.model
     shares, bought = gain_shares(model), model._model.purchases
     errors = {s.n_features: s for s in findings.steps}
     slopes = {line["feature"]: line["slope"] for line in model.lines_}
@@ -227,7 +228,7 @@ def chosen_features(findings: Findings, sample: Sample, index: Index) -> list[di
             {
                 "name": index[column],
                 "column": column,
-                "kind": "category" if column in table.vocabulary else "number",
+                "kind": kind_of(model, column),
                 "gain": float(shares[column]),
                 "price": float(bought.price[k - 1]),
                 "tree": int(bought.iteration[k - 1]),

@@ -17,6 +17,7 @@ from frugalboost import _core
 from frugalboost.estimators.base import GBFSBase
 from frugalboost.report.direction import direction_of
 from frugalboost.report.held_out import classes_of
+from frugalboost.report.kinds import kind_of
 from frugalboost.tables import Table
 from frugalboost.tables.sample import Sample
 from frugalboost.training.ensemble import ARRAYS, Ensemble
@@ -33,6 +34,7 @@ RANGE_ROWS = 20_000  # quantiles, levels and missing values are those of at most
 ENDS = (0.01, 0.99)  # quantiles between which a number is shown
 BINS = 24  # of the histogram
 FEW = 12  # values of a number that need no stretching
+DIGITS, DATE_DIGITS = 6, 10  # of values that are shown; of days since 1970 the last are minutes
 NARROW = 0.1  # of the range that is shown; an axis is stretched if half of the rows are in less
 
 
@@ -64,8 +66,8 @@ def effects_of(model: GBFSBase, sample: Sample, seed: int = 0) -> list[dict[str,
     Returns
     -------
     list of dict
-        One for each feature, by gain: "column", "kind", "x" (values or levels), "rows" (their shares), "y" (for each
-        curve the mean prediction at each value), "of" (the class of each curve), "missing", and so on.
+        One for each feature, by gain: "column", "kind" (of `kind_of`), "x" (values or levels), "rows" (their shares),
+        "y" (for each curve the mean prediction at each value), "of" (the class of each curve), "missing", and so on.
     """
     trees, chosen = first_iterations(model), model.selected_features_
     strongest = chosen[np.argsort(-model.feature_importances_[chosen], kind="stable")][:MOST_FEATURES]
@@ -86,7 +88,7 @@ def effects_of(model: GBFSBase, sample: Sample, seed: int = 0) -> list[dict[str,
     found = []
     for column, place in zip(strongest.tolist()[:n_features], places.tolist(), strict=False):
         look = column_of(seen, place, column, model, n_values)
-        found.append({"column": column, **effect(look, predictor)})
+        found.append({"column": column, **effect(look, kind_of(model, column), predictor)})
     return found
 
 
@@ -228,7 +230,7 @@ class Predictor:
         return means
 
 
-def effect(look: Column, predictor: Predictor) -> dict[str, Any]:
+def effect(look: Column, kind: str, predictor: Predictor) -> dict[str, Any]:
     """What a report holds on one feature."""
     there = [np.nan] if look.missing > 0 else []
     found = predictor.at(look.place, np.concatenate([look.values, there]))
@@ -241,12 +243,15 @@ def effect(look: Column, predictor: Predictor) -> dict[str, Any]:
     names = [None] if not classes else [str(c) for c in (classes[1:] if len(classes) == 2 else classes)]
     said = direction_of(curves[shown[0]], look.rows) if look.levels is None else None
     order = np.arange(len(look.rows)) if look.levels is None else np.argsort(-curves[shown[0]], kind="stable")
+    digits = DATE_DIGITS if kind == "date" else DIGITS
     own: dict[str, Any] = {
-        "kind": "number" if look.levels is None else "category",
+        "kind": kind,
         "direction": "by level" if said is None else said.words,
         "monotone": None if said is None else rounded(said.rising, 3),
         "of": [names[i] for i in shown.tolist()],
-        "x": [rounded(v, 6) for v in look.values] if look.levels is None else [look.levels[i] for i in order.tolist()],
+        "x": [rounded(v, digits) for v in look.values]
+        if look.levels is None
+        else [look.levels[i] for i in order.tolist()],
         "rows": [rounded(share, 3) for share in look.rows[order]],
         "y": [[rounded(v, 4) for v in curves[i][order]] for i in shown.tolist()],
         "mean": [rounded(predictor.mean[i], 4) for i in shown.tolist()],
@@ -254,10 +259,10 @@ def effect(look: Column, predictor: Predictor) -> dict[str, Any]:
     }
     if missing is not None:
         own["missing"] = {"share": rounded(look.missing, 3), "y": [rounded(missing[i], 4) for i in shown.tolist()]}
-    return own | (range_of(look) if look.levels is None else {"other_levels": look.others})
+    return own | (range_of(look, digits) if look.levels is None else {"other_levels": look.others})
 
 
-def range_of(look: Column) -> dict[str, Any]:
+def range_of(look: Column, digits: int) -> dict[str, Any]:
     """Where the rows of a number are: deciles, and a histogram across what is shown.
 
     If half of the rows are in a tenth of the range, the axis is stretched around the median.
@@ -266,13 +271,13 @@ def range_of(look: Column) -> dict[str, Any]:
     inside = known[(known >= low) & (known <= high)]
     quarter, center, last = np.quantile(inside, [0.25, 0.5, 0.75])
     own: dict[str, Any] = {
-        "deciles": [rounded(v, 6) for v in np.quantile(known, np.linspace(0, 1, 11), method="inverted_cdf")]
+        "deciles": [rounded(v, digits) for v in np.quantile(known, np.linspace(0, 1, 11), method="inverted_cdf")]
     }
     if len(look.values) > FEW and last - quarter < NARROW * (high - low):
         apart = np.abs(inside - center)
         unit = max((last - quarter) / 2, float(np.median(apart[apart > 0])) / 2)
         inside, low, high = (np.arcsinh((v - center) / unit) for v in (inside, low, high))
-        own |= {"center": rounded(center, 6), "unit": rounded(unit, 6)}
+        own |= {"center": rounded(center, digits), "unit": rounded(unit, digits)}
     counts, _ = np.histogram(inside, bins=BINS, range=(float(low), float(high)))
     return own | {"histogram": counts.tolist()}
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from frugalboost.estimators.base import GBFSBase
-from frugalboost.page.words import number_text, with_sign
+from frugalboost.page.words import value_text, with_sign
+from frugalboost.report.kinds import kind_of
 from frugalboost.training.ensemble import SET_BYTES
 
 MOST_LEVELS = 3  # named at a split
@@ -92,7 +93,7 @@ def question(model: GBFSBase, node: int) -> str:
     trees = model._model.ensemble
     number = int(trees.level_set[node])
     if number < 0:
-        return f"≤ {number_text(trees.threshold[node], 6)}"
+        return f"≤ {value_text(float(trees.threshold[node]), kind_of(model, int(trees.feature[node])), 6)}"
     levels = model._levels[int(trees.feature[node])]
     bits = np.unpackbits(trees.sets[number * SET_BYTES : (number + 1) * SET_BYTES], bitorder="little")
     inside = [str(v) for v, b in zip(levels.values, levels.bins.tolist(), strict=True) if b >= 0 and bits[b]]

@@ -101,10 +101,12 @@ function row(name, gain, most, isNew) {
   head.append(named(name));
   head.scope = "row";
   const share = cell("td", "", "n");
-  const bar = document.createElement("span");
+  const track = document.createElement("span"), bar = document.createElement("span");
+  track.className = "track";
   bar.className = "bar";
-  bar.style.width = (most > 0 ? (6 * gain) / most : 0) + "rem";
-  share.append(bar, gain.toFixed(1));
+  bar.style.width = (most > 0 ? (100 * gain) / most : 0) + "%";
+  track.append(bar);
+  share.append(track, gain.toFixed(1));
   line.append(head, share, cell("td", isNew ? "new" : "", "new"));
   return line;
 }
