@@ -13,9 +13,9 @@ import frugalboost
 from frugalboost.cli import main
 from frugalboost.recipe import choosing
 from frugalboost.recipe.problems import Problem
-from frugalboost.recipe.splitting import FEW_DIFFERENT, group_codes, linked, time_ranks
+from frugalboost.recipe.splitting import group_codes, time_ranks
 from frugalboost.tables import DenseTable
-from frugalboost.tables.equal_rows import equal_rows
+from frugalboost.tables.equal_rows import FEW_DIFFERENT, equal_rows, linked
 
 QUICK = {"trees": 20, "points": 4, "splits": 3, "depth": 2}
 QUICK_COMMAND = ["--trees", "20", "--points", "4", "--splits", "3", "--depth", "2", "--quiet"]

@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 import frugalboost
 from frugalboost import GBFSClassifier, GBFSClassifierCV, GBFSRegressor, NothingBoughtWarning, gbfs_path
 from frugalboost.costs import Bags, Prices
-from frugalboost.selection import base_learner, exactly_k
+from frugalboost.selection import averaging, base_learner, exactly_k, folds, importance
 from frugalboost.selection.averaging import mean_of
 from frugalboost.selection.ridge import L2S, fit_ridges, ridge_model
 
@@ -439,3 +439,31 @@ def test_mu_max_is_in_the_unit_of_mu():
         asked = GBFSRegressor(n_features_to_select=2, mu_unit=unit, **how).fit(X, 100 * score)
         plain = GBFSRegressor(0.001, mu_unit=unit, **how).fit(X, 100 * score)
         assert asked.mu_max_ == pytest.approx(plain.mu_max_, rel=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["array", "sparse"])
+@pytest.mark.parametrize("way", ["fit", "refit", "average", "path"])
+def test_repeated_rows_are_held_out_together(kind, way, monkeypatch):
+    """Folds that divide equal rows judge models on rows that they have seen."""
+    rng = np.random.default_rng(3)
+    X, y = np.repeat(rng.normal(size=(60, 5)), 3, axis=0), np.repeat(rng.integers(0, 2, 60), 3)
+    row, seen = np.repeat(np.arange(60), 3), []
+
+    def spy(rows, *args, **more):
+        found = folds.stratified_folds(rows, *args, **more)
+        seen.extend(found)
+        return found
+
+    for module in (base_learner, importance, averaging):
+        monkeypatch.setattr(module, "stratified_folds", spy)
+    given = X if kind == "array" else sp.csr_array(X)
+    number = {"n_features_to_select": 2} if way in ("fit", "path") else {}
+    extra = {"refit": {"refit": "auto"}, "average": {"refit": True, "average": 3}}.get(way, {})
+    model = GBFSClassifier(**QUICK, **extra, **({} if way == "path" else number))
+    if way == "path":
+        gbfs_path(given, y, estimator=model, n_features_to_select=[2])
+    else:
+        model.fit(given, y, **({"X_val": X[::3], "y_val": y[::3]} if way == "refit" else {}))
+    assert seen
+    for train, held in seen:
+        assert not set(row[train]) & set(row[held])

@@ -20,6 +20,7 @@ from frugalboost.costs import Bags, Function, Neighbours, Prices, Stage, Stages
 from frugalboost.losses import LogLoss
 from frugalboost.selection.folds import stratified_folds
 from frugalboost.tables import DenseTable
+from frugalboost.tables.equal_rows import kept_together
 from frugalboost.tables.sample import Sample
 from frugalboost.training.binning import Thresholds
 
@@ -411,7 +412,8 @@ def test_the_mean_of_several_models_is_exact_where_bins_are():
     # All models of an average begin where all rows do, so begin at zero.
     model = GBFSClassifier(0, refit=True, average=7, random_state=3, init="zero", **QUICK).fit(X, y)
     seed = np.random.RandomState(3).randint(2**31 - 1)
-    folds = [fold for r in (0, 1) for fold in stratified_folds(Sample(None, y.astype(float)), 4, 5, seed + r)][:7]
+    rows = kept_together(Sample(DenseTable(X), y.astype(float)))
+    folds = [fold for r in (0, 1) for fold in stratified_folds(rows, 4, 5, seed + r)][:7]
     raw = []
     for train, held in folds:
         part = GBFSClassifier(0, early_stopping=True, init="zero", random_state=3, **QUICK)

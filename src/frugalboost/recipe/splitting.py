@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from frugalboost.recipe.columns import Columns
 from frugalboost.recipe.converting import is_text
@@ -20,13 +18,12 @@ from frugalboost.recipe.request import Roles
 from frugalboost.recipe.task import Task
 from frugalboost.report.facts import Notice, NoticeKind
 from frugalboost.selection.folds import FOLDS, Parts, forward_splits, grouped_splits, with_two_classes
-from frugalboost.tables.equal_rows import equal_rows
+from frugalboost.tables.equal_rows import equal_by_chance, equal_rows, linked
 from frugalboost.tables.sample import Sample
 from frugalboost.tables.targets import by_appearance
 
 Codes = NDArray[np.int64]
 
-FEW_DIFFERENT, OFTEN = 25, 4  # with fewer different rows, each there more often than this, rows are equal by chance
 LEAST_SPLITS = 2
 
 
@@ -79,27 +76,11 @@ def tied(rows: Sample, columns: Columns, roles: Roles) -> tuple[Sample, Ties, li
     ties = Ties(roles.group, roles.time)
     same = equal_rows(rows.table)
     if same is not None:
-        different = int(same.max()) + 1
-        if different < FEW_DIFFERENT and len(same) > OFTEN * different:
-            ties = replace(ties, apart=f"there are only {different} different ones")
+        if equal_by_chance(same):
+            ties = replace(ties, apart=f"there are only {int(same.max()) + 1} different ones")
         else:
             ties, groups = replace(ties, equal=True), same if groups is None else linked(groups, same)
     return replace(rows, groups=groups, times=times), ties, notices
-
-
-def linked(one: Codes, other: Codes) -> Codes:
-    """Groups of rows that are linked by either of two kinds of groups, directly or through others.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from frugalboost.recipe.splitting import linked
-    >>> linked(np.array([0, 0, 1, 2]), np.array([0, 1, 1, 2]))
-    array([0, 0, 0, 1])
-    """
-    n = int(max(one.max(), other.max())) + 1
-    edges = coo_array((np.ones(len(one), dtype=np.int8), (one, other + n)), shape=(2 * n, 2 * n))
-    return by_appearance(connected_components(edges, directed=False)[1][one])
 
 
 def group_codes(column: Any, name: str) -> tuple[Codes, int]:

@@ -14,6 +14,7 @@ from frugalboost._support.parallel import Check, run_parallel
 from frugalboost._support.progress import SellingLine
 from frugalboost.selection.exactly_k import eliminate
 from frugalboost.selection.final_fit import FitResult, forward
+from frugalboost.tables.equal_rows import kept_together
 from frugalboost.training.boosting import boost
 from frugalboost.training.fit import prepare
 from frugalboost.training.task import FitTask
@@ -56,7 +57,8 @@ class PathFitter:
     """
 
     def __init__(self, task: FitTask, threads: int) -> None:
-        self.task, self.threads = prepare(task, threads), threads
+        task = prepare(task, threads)
+        self.task, self.threads = replace(task, train=kept_together(task.train)), threads
 
     def forget_table(self) -> None:
         """Keep only the bins of the training rows, which are all that fits at a mu need."""
