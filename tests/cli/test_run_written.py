@@ -78,6 +78,8 @@ def test_a_written_table_gives_the_model_of_its_numbers(folder, capsys):
     for name in ("plain", "written"):
         assert select(f"{name}.csv", "-t", "price", "--test", f"{name}.csv", "--json") == 0
         found[name] = json.loads(capsys.readouterr().out)
+    assert {f["feature"]: f.pop("kind") for f in found["written"]["selected"]}["built"] == "date"
+    assert {f.pop("kind") for f in found["plain"]["selected"]} <= {"number", "category"}
     for key in ("selected", "path", "test_error"):
         assert found["plain"][key] == found["written"][key]
     assert {n["kind"] for n in found["written"]["notices"]} >= {"converted"}
@@ -280,8 +282,35 @@ def test_numbers_among_texts_are_told(folder):
     table = read("size,x,y\n" + "".join(f"{size},{i % 9},{i % 7}\n" for i, size in enumerate(sizes)))
     (notice,) = split_columns(table, Roles("y")).notices
     assert notice.text == (
-        "'size' was left out: only 79% of its values are numbers. Empty the other cells, and it is read as numbers."
+        "'size' was left out: only 79% of its values are numbers; 'varies 0' is none. Empty such cells, and it is "
+        "read as numbers."
     )
+
+
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [
+        (
+            [f"{50 + i} {'kg' if i % 2 else 'lb'}" for i in range(200)],
+            "several units, such as 'lb' and 'kg'",
+        ),
+        ([f"{'$' if i % 2 else '€'}{i}" for i in range(200)], "several units"),
+        ([f"{i % 9 + 1}{i:04d}" if i % 10 else f"0{i:04d}" for i in range(200)], "it is an id or free text"),
+        (
+            [f"{i}.200,50" if i % 8 else "unbekannt" for i in range(200)],
+            "only 88% of its values are numbers; 'unbekannt'",
+        ),
+    ],
+)
+def test_advice_on_numbers_among_texts_destroys_nothing(folder, texts, said):
+    table = read("a,x,y\n" + "".join(f'"{text}",{i % 9},{i % 7}\n' for i, text in enumerate(texts)))
+    assert said in " ".join(notice.text for notice in split_columns(table, Roles("y")).notices)
+
+
+def test_a_target_of_numbers_among_texts_says_what_is_in_the_way(folder):
+    table = read("x,y\n" + "".join(f'{i % 9},"{"unknown" if i % 8 == 0 else f"{i + 1},345.6"}"\n' for i in range(200)))
+    with pytest.raises(Problem, match=r"too many for classes. If it holds numbers: only 88% .* 'unknown' is none"):
+        task_of(split_columns(table, Roles("y")).y, "y")
 
 
 # -------------------------------------------------------------------------------------------------------- targets
@@ -394,7 +423,7 @@ def test_ragged_lines_are_named(folder, capsys, text, words, ending):
 def test_archives_with_no_table_or_several(folder, capsys):
     for names, words in [
         ([], "t.zip holds no table (CSV, TSV or Excel). It is empty."),
-        (["a.pdf", "b.parquet"], "t.zip holds no table (CSV, TSV or Excel). There are 'a.pdf', 'b.parquet'."),
+        (["a.pdf", "b.parquet"], "t.zip holds no table (CSV, TSV or Excel). In it: 'a.pdf', 'b.parquet'."),
         (["a.csv", "b.csv"], "t.zip holds 2 tables: 'a.csv', 'b.csv'. Unpack it, and name one of them."),
     ]:
         with zipfile.ZipFile("t.zip", "w") as archive:

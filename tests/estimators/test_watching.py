@@ -159,7 +159,7 @@ def test_scores_that_do_not_exist_are_told():
 def test_many_fits_are_refused(many, watched):
     X, y = load_diabetes(return_X_y=True)
     with pytest.raises(
-        ValueError, match=f"{next(iter(watched))} follow a single fit, and {next(iter(many))} makes many"
+        ValueError, match=f"{next(iter(watched))} can follow only a single fit, and {next(iter(many))} makes many"
     ):
         GBFSRegressor(**STOP, **many, **watched).fit(X, y)
 

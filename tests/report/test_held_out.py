@@ -16,6 +16,7 @@ import frugalboost
 from frugalboost import GBFSClassifier, GBFSClassifierCV, GBFSRegressor, GBFSRegressorCV
 from frugalboost.report import contents as contents_module
 from frugalboost.report import findings as findings_module
+from frugalboost.report.facts import few_large_errors
 from frugalboost.report.held_out import HeldOutPredictions, codes_of
 from frugalboost.report.quality import interval, quality_of, quantiles
 from frugalboost.report.steps import splits_of
@@ -328,3 +329,18 @@ def test_regression_by_quantiles_has_residuals():
     search = GBFSRegressorCV(GBFSRegressor(loss=frugalboost.losses.Quantile(0.9), max_iter=20), n_mus=3, random_state=0)
     own = search.fit(X, y).report(X, y).contents["quality"]["held_out"]
     assert own["quantiles"]["0.5"] < 0 < own["quantiles"]["0.95"]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("scoring", ["neg_root_mean_squared_error", "neg_mean_absolute_error"])
+def test_few_rows_that_decide_the_squared_error_are_told(weighted, scoring):
+    rng = np.random.default_rng(0)
+    errors = {"normal": rng.normal(size=400), "rare": np.exp(1.8 * rng.normal(size=400)), "none": np.zeros(400)}
+    row = np.arange(400) % 200  # held out twice each
+    weights = rng.uniform(0.5, 2, size=400) if weighted else None
+    told = {
+        name: few_large_errors(HeldOutPredictions(own, np.zeros(400), np.zeros(400, int), row, weights), scoring)
+        for name, own in errors.items()
+    }
+    assert [name for name, notices in told.items() if notices] == ["rare"] * (scoring != "neg_mean_absolute_error")
+    assert few_large_errors(None, scoring) == []

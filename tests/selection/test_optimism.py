@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import stdtrit
 from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import accuracy_score, get_scorer, make_scorer
 
@@ -227,6 +228,33 @@ def test_ends_of_the_interval_are_possible_scores(share):
             assert low <= score <= high <= 1.0
             assert low >= 0 or not share
     assert interval(1.0, 0.0, 1000, True, 1.0)[0] > interval(1.0, 0.0, 10, True, 1.0)[0] > 0.6
+
+
+@given(
+    score=st.one_of(st.floats(0, 1), st.floats(0, 1e-3), st.floats(1 - 1e-3, 1), st.sampled_from([0.0, 1.0])),
+    spread=st.one_of(st.floats(0, 0.6), st.floats(0, 1e-3), st.just(1e-17)),
+    n=st.integers(2, 3000),
+)
+def test_the_interval_of_a_share_is_never_much_wider_than_its_spread_and_its_rows_allow(score, spread, n):
+    """A spread of nearly nothing must not make it wide, however near 0 or 1 the share is."""
+    low, high = interval(score, spread, n, True, 1.0)
+    assert 0 <= low <= score <= high <= 1
+    t = stdtrit(max(1, n - 1), 0.975)
+    own_low, own_high = interval(score, 0.0, n, True, 1.0)
+    assert own_low - low <= t * spread + 1e-12
+    assert high - own_high <= t * spread + 1e-12
+    wider = interval(score, spread + 0.01, n, True, 1.0)
+    assert wider[0] <= low + 1e-12
+    assert wider[1] >= high - 1e-12
+
+
+def test_no_mistake_on_held_out_rows_is_nearly_none_on_new_ones():
+    rng = np.random.default_rng(5)
+    table = pd.DataFrame(rng.normal(size=(150, 3)), columns=["a", "b", "c"])
+    found = frugalboost.select(table.assign(y=np.where(table["a"] > 0, "ill", "well")), "y", trees=30, threads=1)
+    low, high = found.choice.interval
+    assert low < 1e-9
+    assert high < 6
 
 
 # ----------------------------------------------------------------------------------------- searches and select

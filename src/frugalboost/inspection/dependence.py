@@ -59,7 +59,8 @@ def partial_dependence(
     -----
     Unlike scikit-learn's recursion, sample weights of the fit count, and the start value is in the result. Where other
     features do not depend on these in the training rows, it is the mean of predictions over these rows; so it is for
-    trees of depth 1 and for lines.
+    trees of depth 1. For lines it is nearly so: all its values are off by the same small number, since a model does not
+    hold how many rows are in the bins of a line.
 
     Examples
     --------

@@ -114,7 +114,10 @@ def lead(contents: Contents) -> str:
         error = f"on new rows about {error_text(contents, chosen['expected_error'])}"
         beside = [f"95 % interval {interval_text(contents)}", *beside]
     around = f" ({'; '.join(beside)})" if beside else ""
-    return f"{chosen['n_features']} of {facts['n_features']:,} features{price}: {measure['title']} {error}{around}."
+    plural = "" if facts["n_features"] == 1 else "s"
+    return (
+        f"{chosen['n_features']} of {facts['n_features']:,} feature{plural}{price}: {measure['title']} {error}{around}."
+    )
 
 
 def interval_text(contents: Contents) -> str:

@@ -22,7 +22,7 @@ from frugalboost.recipe.converting import (
 )
 from frugalboost.recipe.forms import Dates, Decimals, Form, Numbers, YesNo
 from frugalboost.recipe.formulas import about_formulas
-from frugalboost.recipe.guessing import guessed_form, usual_unit
+from frugalboost.recipe.guessing import guessed_form, nearly_numbers
 from frugalboost.recipe.options import SILENT, Messages, TaskKind
 from frugalboost.recipe.places import LIBSVM_TARGET
 from frugalboost.recipe.problems import Problem, listed, unknown
@@ -33,7 +33,6 @@ from frugalboost.report.facts import Notice, NoticeKind, counts_rows
 
 MOST_LEVELS = 1_000  # of a column of texts; with more, and most of them rare, it is free text or an id
 LOOKED_AT = 2_000  # rows of a column of texts that say whether many are numbers
-HALF = 0.5  # of texts that are numbers, from which on a message says so
 RARE = 0.5  # levels per row above which a column of texts is not a category
 
 
@@ -254,8 +253,11 @@ def usable_texts(column: Any) -> Any:
     coded = column if types.is_dictionary(column.type) else column.dictionary_encode()
     levels = len(coded.unify_dictionaries().chunk(0).dictionary) if coded.num_chunks else 0
     present = len(column) - column.null_count
-    if levels > RARE * present and levels > 20 and (share := share_of_numbers(column)) >= HALF:
-        text = f"only {share:.0%} of its values are numbers. Empty the other cells, and it is read as numbers."
+    if (
+        levels > RARE * present
+        and levels > 20
+        and (text := nearly_numbers(counted(column.slice(0, LOOKED_AT)))) is not None
+    ):
         return Unusable(Reason.NUMBERS_AS_TEXTS, text)
     if levels > RARE * present and levels > 20:
         text = f"it has {levels:,} different texts in {present:,} rows, so it is an id or free text."
@@ -263,14 +265,6 @@ def usable_texts(column: Any) -> Any:
     if levels > MOST_LEVELS and levels > present / 20:
         return Unusable(Reason.FREE_TEXT, f"it has {levels:,} different texts, so it is an id or free text.")
     return coded
-
-
-def share_of_numbers(column: Any) -> float:
-    """Which share of the texts are numbers."""
-    texts = counted(column.slice(0, LOOKED_AT))
-    form = Numbers(unit=usual_unit(texts))
-    fit = sum(n for text, n in texts.items() if form.number(text) is not None)
-    return fit / max(1, sum(texts.values()))
 
 
 def had_infinity(column: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +23,9 @@ from frugalboost.recipe.forms import (
 
 NEARLY_ALL = 0.95  # of the texts that are not missing; with fewer of them the column keeps its texts
 LOOKED_AT = 200  # texts that say which forms are tried on all
+HALF = 0.5  # of texts that are numbers, from which on a message says why the others keep a column from being one
 KEPT = 20  # texts of another form that a model knows as missing
+_PADDED = re.compile(r"\s*0\d+\s*")  # a postcode, say
 
 
 @dataclass(frozen=True)
@@ -124,6 +127,38 @@ def usual_unit(texts: Mapping[str, int]) -> str:
     rest = [(n, unit) for unit, n in counted.items() if not is_currency(unit)]
     most = max(rest, default=(0, ""))
     return max(money)[1] if money and (not most[1] or max(money)[0] > most[0]) else most[1]
+
+
+def nearly_numbers(texts: Mapping[str, int]) -> str | None:
+    """What keeps texts, most of which are numbers, from being read as such, about "it"; None for other texts.
+
+    Examples
+    --------
+    >>> from frugalboost.recipe.guessing import nearly_numbers
+    >>> nearly_numbers({"70 kg": 5, "154 lb": 4})
+    "its numbers have several units, such as 'kg' and 'lb'. In one unit they are read as numbers."
+    >>> nearly_numbers({"1.5": 8, "unknown": 2})
+    "only 80% of its values are numbers; 'unknown' is none. Empty such cells, and it is read as numbers."
+    >>> nearly_numbers({"12345": 5, "09601": 1}) is None  # postcodes
+    True
+    """
+    unit, total = usual_unit(texts), sum(texts.values())
+    split = {text: found for text in texts if (found := split_number(text)) is not None}
+    forms = {unit: Numbers(unit=unit) for _, unit, _ in split.values()}
+    numbers = {t for t, (_, own, _) in split.items() if any(f.number(t) is not None for f in forms[own].others())}
+    if sum(texts[text] for text in numbers) < HALF * total or any(map(_PADDED.fullmatch, texts)):
+        return None
+    units = sorted({split[text][1] for text in numbers} - {unit}) if unit else []
+    units = [other for other in units if other or not is_currency(unit)]
+    if units:
+        other = repr(units[0]) if units[0] else "none at all"
+        return f"its numbers have several units, such as {unit!r} and {other}. In one unit they are read as numbers."
+    others = {text: n for text, n in texts.items() if text not in numbers}
+    if not others:
+        return None
+    share = 1 - sum(others.values()) / total
+    most = max(others, key=lambda text: others[text])
+    return f"only {share:.0%} of its values are numbers; {most!r} is none. Empty such cells, and it is read as numbers."
 
 
 def differ(form: Form, other: Form, texts: Mapping[str, int]) -> bool:

@@ -102,7 +102,7 @@ def member_of(place: str) -> str:
     tables = [n for n in names if ENDINGS.get(Path(n).suffix.lower()) in IN_ARCHIVES]
     tables = [n for n in tables if Path(n).suffix.lower() not in BESIDE_TABLES] or tables
     if not tables:
-        there = f"There are {listed(names)}." if names else "It is empty."
+        there = f"In it: {listed(names)}." if names else "It is empty."
         raise Problem(
             f"{path.name} holds no table (CSV, TSV or Excel). {there} Unpack it, and give a file that is one."
         )

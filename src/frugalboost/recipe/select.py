@@ -282,7 +282,7 @@ def selection_from(request: Request, messages: Messages, loaded: LoadedTable | N
     target = LIBSVM_TARGET if loaded.is_sparse else str(request.target)
     if len(columns.y) < FEWEST_ROWS:
         raise Problem(f"{loaded.source} has {len(columns.y)} rows; at least {FEWEST_ROWS} are needed.")
-    messages.say(f"{loaded.source}: {len(columns.y):,} rows, {len(columns.names):,} features.")
+    messages.say(f"{loaded.source}: {counted(len(columns.y), 'row')}, {counted(len(columns.names), 'feature')}.")
     check_k(request.settings.k, len(columns.names))
     task = task_of(columns.y, target, request.task, request.scoring)
     check_scoring_name(task, columns.y)
@@ -319,6 +319,11 @@ def selection_from(request: Request, messages: Messages, loaded: LoadedTable | N
     place = os.fspath(request.table) if is_path(request.table) else None
     source = Source(place, columns.names, loaded.is_sparse, request.header)
     return Selection(contents, model, source)
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things as text."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def check_k(k: int | None, n_features: int) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frugalboost.recipe.forms import Numbers
-from frugalboost.recipe.guessing import guessed_form
+from frugalboost.recipe.guessing import guessed_form, nearly_numbers
 from frugalboost.recipe.options import Option, Sentence, TaskKind
 from frugalboost.recipe.problems import Problem
 
@@ -93,7 +93,9 @@ def guessed(y: NDArray[Any], found: NDArray[Any]) -> tuple[TaskKind, Sentence]:
         return TaskKind.CLASSIFICATION, Sentence("is true or false: classification.")
     if y.dtype.kind not in "iuf":
         if n > MOST_TEXTS:
-            raise Problem(f"The target has {n:,} different texts, too many for classes. Is it another column?")
+            why = nearly_numbers(Counter(str(v) for v in y.tolist() if v is not None))
+            hint_of = f" If it holds numbers: {why}" if why else " Is it another column?"
+            raise Problem(f"The target has {n:,} different texts, too many for classes.{hint_of}")
         hint = (" (", AMOUNTS, " if they are amounts.)") if are_amounts(y) else ()
         return TaskKind.CLASSIFICATION, Sentence(f"has {n} different texts: classification.", *hint)
     counts = are_counts(found)

@@ -13,12 +13,15 @@ from sklearn.base import is_classifier
 
 from frugalboost.estimators.base import GBFSBase
 from frugalboost.report.findings import Findings
+from frugalboost.report.held_out import HeldOutPredictions
 from frugalboost.tables import Table
 from frugalboost.tables.sample import Sample
 
 NEARLY_ALL = 0.95  # of a constant's error that one feature takes away: a leak suspect
 FEW_OF_CLASS = 10
 MOSTLY_MISSING = 0.9
+OF_SQUARES = ("neg_root_mean_squared_error", "neg_mean_squared_error", "r2")  # scores about squared errors
+FEW_LARGE = 0.04  # share of the rows (12 % of normal errors have half of the square): with as few, there may be larger
 NAMED = 5  # columns that a notice names
 
 
@@ -36,6 +39,7 @@ class NoticeKind(StrEnum):
     MISSING = "missing"
     ID = "id"
     CLASS = "class"
+    TARGET = "target"
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,7 @@ def facts_of(sample: Sample, model: GBFSBase, names: Sequence[str], findings: Fi
     notices = [
         *leaks(findings, names),
         *_few_rows(sample, model),
+        *few_large_errors(findings.held_out, findings.measure.scoring),
         *scan.notices(names, sample.y, is_classifier(model), findings.seen),
     ]
     return Facts(
@@ -237,6 +242,24 @@ def _few_rows(sample: Sample, model: GBFSBase) -> list[Notice]:
     more = f" and {len(few) - NAMED} more" if len(few) > NAMED else ""
     text = f"Classes with fewer than {FEW_OF_CLASS} rows: {', '.join(few[:NAMED])}{more}. Errors say little about them."
     return [Notice(NoticeKind.CLASS, text)]
+
+
+def few_large_errors(held_out: HeldOutPredictions | None, scoring: str) -> list[Notice]:
+    """A notice where a few rows decide how large squared errors are: their like may be missing in the table."""
+    if held_out is None or scoring not in OF_SQUARES:
+        return []
+    squares = np.bincount(held_out.row, weights=held_out.masses * (held_out.truth - held_out.predicted) ** 2)
+    rows, total = len(np.unique(held_out.row)), squares.sum()
+    few = int(np.searchsorted(np.cumsum(np.sort(squares)[::-1]), total / 2)) + 1
+    if not (np.isfinite(total) and total > 0 and few <= FEW_LARGE * rows):
+        return []
+    one = "one row has" if few == 1 else f"{few:,} rows have"
+    text = (
+        f"Of {rows:,} rows that were held out, {one} half of the squared error. New rows may hold more or larger ones "
+        "of that kind, so the interval says too little. The mean absolute error, or the logarithm of the target, "
+        "depends on them less."
+    )
+    return [Notice(NoticeKind.TARGET, text)]
 
 
 def _target(sample: Sample, model: GBFSBase) -> list[dict[str, Any]]:

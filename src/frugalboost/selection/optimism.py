@@ -250,14 +250,25 @@ def interval(score: float, spread: float, n_blocks: int, is_share: bool, best: f
     >>> from frugalboost.selection.optimism import interval
     >>> [round(end, 3) for end in interval(1.0, 0.0, 80, True, 1.0)]
     [0.953, 1.0]
+    >>> [round(end, 3) for end in interval(1.0, 0.005, 80, True, 1.0)]
+    [0.943, 1.0]
     >>> [round(end, 3) for end in interval(-2.0, 0.1, 80, False, 0.0)]
     [-2.199, -1.801]
     """
     t = float(stdtrit(max(1, n_blocks - 1), (1 + LEVEL) / 2))
     if not is_share:
         return score - t * spread, min(best, score + t * spread)
-    rows = min(score * (1 - score) / spread**2, float(n_blocks)) if spread > 0 else float(n_blocks)
-    rows = max(rows, 1.0)
-    middle = (score + t * t / (2 * rows)) / (1 + t * t / rows)
-    half = t / (1 + t * t / rows) * np.sqrt(score * (1 - score) / rows + t * t / (4 * rows * rows))
-    return max(0.0, float(middle - half)), min(1.0, float(middle + half))
+    low, high = wilson(score, float(n_blocks), t)
+    if spread > 0:
+        as_many = min(score * (1 - score) / spread / spread, float(n_blocks))
+        wide = wilson(score, max(as_many, 1.0), t)
+        # Near 0 and 1 the variance of a row says nothing about the spread: there it is added.
+        low, high = max(wide[0], low - t * spread), min(wide[1], high + t * spread)
+    return max(0.0, min(low, score)), min(1.0, max(high, score))
+
+
+def wilson(share: float, rows: float, t: float) -> tuple[float, float]:
+    """Return the ends of Wilson's interval for a share of so many rows."""
+    middle = (share + t * t / (2 * rows)) / (1 + t * t / rows)
+    half = t / (1 + t * t / rows) * np.sqrt(share * (1 - share) / rows + t * t / (4 * rows * rows))
+    return float(middle - half), float(middle + half)
