@@ -34,8 +34,8 @@ def refuse_many_fits(estimator: Any) -> None:
     given = [name for name in ("scoring", "callbacks") if getattr(estimator, name)]
     if many and given:
         raise ValueError(
-            f"{' and '.join(given)} can follow only a single fit, and {many[0]} makes many, which compare losses: leave "
-            "out one or the other."
+            f"{' and '.join(given)} can follow only a single fit, and {many[0]} makes many, which compare losses: "
+            "leave out one or the other."
         )
 
 
