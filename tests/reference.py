@@ -623,11 +623,12 @@ def equal_offers(level, made, split, open_nodes, splits, ledger, mu):
 
 
 def accepted(level, i, split, open_nodes, splits, ledger, mu, purchases):
-    """What is split now: the best offer, and equal ones of other trees if it changes what others cost; all are paid."""
+    """What is split now: the best offer, and equal ones of other trees, so that their order does not matter.
+
+    All are paid. Offers that change no price are equal only to others that do not.
+    """
     made = {i: split}
     f = split.feature
-    if f in ledger.owned and ledger.unseen(f, level[i].passing) == 0:
-        return made
     equal = equal_offers(level, i, split, open_nodes, splits, ledger, mu)
     if f not in ledger.owned:
         purchases.append((f, split.gain))

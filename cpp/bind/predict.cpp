@@ -87,9 +87,8 @@ auto py_row_costs(const PyTrees& trees, const Source& X, const Doubles& prices, 
   if (prices.size() != X.columns()) throw std::invalid_argument("One price per column is needed.");
   if (weights && weights->size() != X.rows()) throw std::invalid_argument("One weight per row is needed.");
   const auto given = weights ? span_of<double>(*weights) : std::span<const double>();
-  PathPrices found = without_lock(threads, [&](Context& context) {
-    return row_costs(view, X, span_of<double>(prices), given, last, context);
-  });
+  PathPrices found = without_lock(
+      threads, [&](Context& context) { return row_costs(view, X, span_of<double>(prices), given, last, context); });
   return std::tuple(to_numpy(std::move(found.rows)), to_numpy(std::move(found.iterations)));
 }
 

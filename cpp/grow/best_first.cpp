@@ -59,7 +59,8 @@ void Grower::search(Leaves& leaves, std::vector<double>* root_gains) {
   }
 }
 
-// The best offer now, by the prices of this moment; with those of other trees that are equal, if it buys a feature.
+// The best offer now, by the prices of this moment; with those of other trees that are equal, since what comes below
+// one of them may change prices.
 std::vector<Grower::Offer> Grower::choose(Leaves& leaves) {
   std::vector<Offer> open;
   for (size_t number : leaves.open)
@@ -67,7 +68,6 @@ std::vector<Grower::Offer> Grower::choose(Leaves& leaves) {
   std::sort(open.begin(), open.end(), better);
   if (open.empty() || !pays(open[0])) return {};
   std::vector<Offer> chosen{open[0]};
-  if (!changes_prices(chosen[0])) return chosen;
   open.erase(open.begin());
   std::vector<size_t> places(leaves.nodes.size(), kNone);
   for (size_t i = 0; i < leaves.open.size(); ++i) places[leaves.open[i]] = i;

@@ -142,9 +142,8 @@ class Booster {
 
   const Record& record() {
     const Losses losses = engine_.losses();
-    out_.records.push_back(
-        {out_.iterations, losses.train, losses.validation, ledger_.purchases().size(), ledger_.paid(),
-         ledger_.paid_by_rows()});
+    out_.records.push_back({out_.iterations, losses.train, losses.validation, ledger_.purchases().size(),
+                            ledger_.paid(), ledger_.paid_by_rows()});
     return out_.records.back();
   }
 

@@ -157,8 +157,7 @@ std::vector<Grower::Offer> Grower::choose(std::span<Node> level) {
     open.erase(open.begin(), open.begin() + next);
     std::vector<Offer> equal = take_equal(level, made, open);
     const std::vector<Offer> paid = pay(made, equal, {level, places});
-    for (const Offer& other : equal)
-      (contains(paid, other.node) ? chosen : open).push_back(other);
+    for (const Offer& other : equal) (contains(paid, other.node) ? chosen : open).push_back(other);
     buy(made, open);
     rank(level, open);
     next = 0;

@@ -1,5 +1,5 @@
-// Which rows have looked at which columns, as far as prices per row need it: weights of rows by node and column. Without
-// such prices nothing is asked of the engine.
+// Which rows have looked at which columns, as far as prices per row need it: weights of rows by node and column.
+// Without such prices nothing is asked of the engine.
 #pragma once
 
 #include <vector>

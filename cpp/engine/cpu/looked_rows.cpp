@@ -135,8 +135,7 @@ std::vector<std::int64_t> LookedRows::unseen(std::span<const size_t> nodes, std:
         if (place_[columns[j]] > 0 && !own.empty()) out[i * each + 1 + j] += own[i * all + place_[columns[j]] - 1];
   context.together().sum(out, "rows that have not looked");
   for (size_t i = 0; i < nodes.size(); ++i) {
-    const std::int64_t weight =
-        level[nodes[i]].sums.weight + (some_rows_ ? waiting_[nodes[i]].sums.weight : 0);
+    const std::int64_t weight = level[nodes[i]].sums.weight + (some_rows_ ? waiting_[nodes[i]].sums.weight : 0);
     out[i * each] = weight;
     for (size_t j = 0; j < columns.size(); ++j)
       if (place_[columns[j]] == 0) out[i * each + 1 + j] = weight;

@@ -184,9 +184,7 @@ class Ensemble:
     def looks(self, X: _core.Source, columns: NDArray[np.int32], threads: int) -> NDArray[np.uint8]:
         """Whether each row's paths look at each column: flags of all rows, column after column."""
         last = self.n_iterations * self.n_outputs
-        found: NDArray[np.uint8] = np.asarray(
-            _core.looked_rows(self._core_trees(), X, columns.tolist(), last, threads)
-        )
+        found: NDArray[np.uint8] = np.asarray(_core.looked_rows(self._core_trees(), X, columns.tolist(), last, threads))
         return found
 
     def losses_without(
