@@ -1,7 +1,7 @@
 """Features of digits that take very different times to compute, and the time that each takes.
 
-A pixel is looked up in a tenth of a microsecond; finding the best of 25 shifts of a mean image takes a thousand times as
-long. Each feature is a function of one image and computed by itself, as it would be if a prediction asked for it.
+A pixel is looked up in a fraction of a microsecond; finding the best of 25 shifts of a mean image takes a thousand
+times as long. Each feature is a function of one image and computed by itself, as if a prediction asked for it.
 """
 
 from __future__ import annotations
@@ -60,9 +60,7 @@ def distance(image: Floats, mean: Floats) -> float:
 def shifted_distance(image: Floats, mean: Floats) -> float:
     """The same for the best of 25 shifts."""
     padded = np.pad(image, 2)
-    return min(
-        float(np.square(padded[r : r + SIDE, c : c + SIDE] - mean).sum()) for r in range(5) for c in range(5)
-    )
+    return min(float(np.square(padded[r : r + SIDE, c : c + SIDE] - mean).sum()) for r in range(5) for c in range(5))
 
 
 def holes(image: Floats) -> float:
@@ -74,7 +72,7 @@ def parts(image: Floats) -> float:
 
 
 def features(X: Floats, y: NDArray[np.int64]) -> dict[str, Feature]:
-    """All features by name; those that compare with mean images take these from the rows given, which are training rows."""
+    """All features by name; mean images, with which some compare, are those of the rows given, for training."""
     means = {label: X[y == label].mean(axis=0).reshape(SIDE, SIDE) for label in np.unique(y).tolist()}
     found: dict[str, Feature] = {}
     for r in range(5, 24, 3):
@@ -105,8 +103,10 @@ def computed(functions: dict[str, Feature], X: Floats) -> Floats:
 
 
 def times(functions: dict[str, Feature], X: Floats) -> dict[str, float]:
-    """Microseconds that each feature takes for one image: the least of several rounds, so that other work on the machine counts
-    little."""
+    """Microseconds that each feature takes for one image.
+
+    The least of several rounds, so that other work on the machine counts little.
+    """
     images = list(X[:IMAGES].reshape(-1, SIDE, SIDE))
     least = dict.fromkeys(functions, np.inf)
     for _ in range(ROUNDS):

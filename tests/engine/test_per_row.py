@@ -185,7 +185,8 @@ def test_mu_max_is_the_least_mu_at_which_nothing_is_bought():
     costs = PerRow([1, 2, 0.5, 1, 1, 3]) + Prices(0.5)
     top = GBFSRegressor(0.01, costs=costs, max_iter=1).fit(X, y).mu_max_
     nothing = quietly(lambda: GBFSRegressor(top, costs=costs, max_iter=3).fit(X, y))
-    assert nothing.n_features_selected_ == 0 and nothing.total_cost_ == 0
+    assert nothing.n_features_selected_ == 0
+    assert nothing.total_cost_ == 0
     assert GBFSRegressor(np.nextafter(top, 0), costs=costs, max_iter=3).fit(X, y).n_features_selected_ > 0
 
 
@@ -218,7 +219,8 @@ def test_what_is_never_sold_is_never_used(stop):
 def test_few_and_equal_rows(rows):
     X, y = np.ones((rows, 2)), np.ones(rows)
     model = quietly(lambda: GBFSRegressor(costs=PerRow(1.0), min_samples_leaf=1, max_iter=3).fit(X, y))
-    assert model.total_cost_ == 0 and (model.prediction_cost(X) == 0).all()
+    assert model.total_cost_ == 0
+    assert (model.prediction_cost(X) == 0).all()
 
 
 def test_more_than_64_features_that_rows_pay_for():
@@ -266,7 +268,8 @@ def test_a_file_keeps_what_predictions_cost(tmp_path):
     model.save(tmp_path / "model.frugal")
     found = load(tmp_path / "model.frugal")
     np.testing.assert_array_equal(found.prediction_cost(X), model.prediction_cost(X))
-    assert found.total_cost_ == model.total_cost_ and found.cost_unit_ == "ms"
+    assert found.total_cost_ == model.total_cost_
+    assert found.cost_unit_ == "ms"
     found.save(tmp_path / "again.frugal")
     np.testing.assert_array_equal(load(tmp_path / "again.frugal").prediction_cost(X), model.prediction_cost(X))
     with pytest.raises(ValueError, match="fitted with a price object"):

@@ -194,7 +194,7 @@ class Resolved:
     @property
     def key(self) -> str:
         """A text that is the same for equal prices."""
-        return repr(self.cost._key())
+        return self.cost.key
 
 
 class Cost(ABC):
@@ -291,6 +291,11 @@ class Cost(ABC):
             if comparable(value) != comparable(f.default):
                 shown.append(f"{f.name}={_short(value)}")
         return f"{type(self).__name__}({', '.join(shown)})"
+
+    @property
+    def key(self) -> str:
+        """A text that is the same for equal prices."""
+        return repr(self._key())
 
     def _key(self) -> Hashable:
         return (type(self).__name__, *(comparable(v) for v in self.get_params().values()))

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from frugalboost import losses
-from frugalboost.costs import PerRow, Prices
+from frugalboost.costs import Cost, PerRow, Prices
 from frugalboost.costs.resolve import is_structured
 from frugalboost.estimators.fitted import publish
 from frugalboost.files import format as model_file
@@ -162,7 +162,7 @@ def _restore(estimator: Any, model: Model, thresholds: Thresholds | None, descri
         description["seed"],
         thresholds=thresholds,
         lost_costs=description["structured_costs"],
-        costs_in_file=estimator._costs().key,
+        costs_in_file=estimator.costs.key if isinstance(estimator.costs, Cost) else None,
         fingerprint=None if fingerprint is None else tuple(fingerprint),
         constraints=constraints,
         draw=description["set_aside"],
