@@ -334,8 +334,10 @@ void derive(PyCpuEngine& self) {
 }
 
 nb::list unseen(PyCpuEngine& self, const Numbers& nodes, const Numbers& columns) {
+  Engine& engine = growing(self);
   check_below(nodes, self.level_size, "node");
-  return to_list(std::span<const std::int64_t>(growing(self).unseen(nodes, columns_of(self, columns))));
+  engine.keep_looks();
+  return to_list(std::span<const std::int64_t>(engine.unseen(nodes, columns_of(self, columns))));
 }
 
 // `flags`: of all rows, column after column.
@@ -349,7 +351,10 @@ void remember(PyCpuEngine& self, const Numbers& columns, const Flags& flags) {
 
 void route(PyCpuEngine& self, const nb::list& rules, const Numbers& leaves) {
   std::vector<SplitRule> splits;
-  for (const nb::handle rule : rules) splits.push_back(rule_from(rule));
+  for (const nb::handle rule : rules) {
+    splits.push_back(rule_from(rule));
+    column_number(self, splits.back().column);
+  }
   growing(self).route(splits, leaves);
 }
 
@@ -394,13 +399,17 @@ void bind_steps(nb::class_<PyCpuEngine>& c) {
       .def(
           "looked",
           [](PyCpuEngine& self, const Numbers& columns) {
+            self.engine().keep_looks();
             return to_list(std::span<const std::int64_t>(self.engine().looked(columns_of(self, columns))));
           },
           "columns"_a)
       .def("unseen", &unseen, "nodes"_a, "columns"_a)
       .def(
           "look",
-          [](PyCpuEngine& self, size_t n, size_t c) { growing(self).look(node_of(self, n), column_number(self, c)); },
+          [](PyCpuEngine& self, size_t n, size_t c) {
+            self.engine().keep_looks();
+            growing(self).look(node_of(self, n), column_number(self, c));
+          },
           "node"_a, "column"_a)
       .def("route", &route, "splits"_a, "leaves"_a)
       .def(

@@ -30,7 +30,8 @@ class Looks {
             std::span<NodeLooks* const> others);
 
   std::int64_t unseen(const NodeLooks& node, size_t column) const {
-    const size_t number = number_.empty() ? kNone : number_[column];
+    if (number_.empty()) return 0;
+    const size_t number = number_[column];
     return number < node.unseen.size() ? node.unseen[number] : node.rows;
   }
 

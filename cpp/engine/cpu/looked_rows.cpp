@@ -28,6 +28,7 @@ size_t LookedRows::place(size_t column) {
 }
 
 void LookedRows::remember(std::span<const size_t> columns, std::span<const std::uint8_t> flags) {
+  keep();
   for (size_t i = 0; i < columns.size(); ++i) {
     const size_t at = place(columns[i]);
     Words& words = words_[at / kWordBits];
@@ -80,11 +81,11 @@ void LookedRows::begin_trees(size_t trees, const DrawnRows& drawn, Context& cont
 void LookedRows::route(std::span<const SplitRule> splits, std::span<const size_t> leaves,
                        const RowPartition::Bins& bins, Context& context) {
   std::vector<NodeSplit> node_splits;
-  for (const SplitRule& rule : splits) node_splits.push_back({&rule, waiting_[rule.node]});
+  for (const SplitRule& rule : splits) node_splits.push_back({&rule, waiting_.at(rule.node)});
   others_.split(node_splits, bins, weights_, context);
   std::vector<std::uint8_t> done(waiting_.size());
   for (const SplitRule& rule : splits) done[rule.node] = 1;
-  for (size_t leaf : leaves) done[leaf] = 1;
+  for (size_t leaf : leaves) done.at(leaf) = 1;
   std::vector<OpenNode> next;
   for (const NodeSplit& s : node_splits) next.insert(next.end(), {s.left, s.right});
   for (size_t n = 0; n < done.size(); ++n)
@@ -95,7 +96,7 @@ void LookedRows::route(std::span<const SplitRule> splits, std::span<const size_t
 std::vector<std::span<const Row>> LookedRows::rows_of(size_t node, std::span<const OpenNode> level,
                                                       const RowPartition& drawn) const {
   std::vector<std::span<const Row>> rows{drawn.rows(level[node])};
-  if (some_rows_) rows.push_back(others_.rows(waiting_[node]));
+  if (some_rows_) rows.push_back(others_.rows(waiting_.at(node)));
   return rows;
 }
 
@@ -135,7 +136,7 @@ std::vector<std::int64_t> LookedRows::unseen(std::span<const size_t> nodes, std:
         if (place_[columns[j]] > 0 && !own.empty()) out[i * each + 1 + j] += own[i * all + place_[columns[j]] - 1];
   context.together().sum(out, "rows that have not looked");
   for (size_t i = 0; i < nodes.size(); ++i) {
-    const std::int64_t weight = level[nodes[i]].sums.weight + (some_rows_ ? waiting_[nodes[i]].sums.weight : 0);
+    const std::int64_t weight = level[nodes[i]].sums.weight + (some_rows_ ? waiting_.at(nodes[i]).sums.weight : 0);
     out[i * each] = weight;
     for (size_t j = 0; j < columns.size(); ++j)
       if (place_[columns[j]] == 0) out[i * each + 1 + j] = weight;

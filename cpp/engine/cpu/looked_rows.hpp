@@ -10,10 +10,13 @@ namespace frugal {
 
 class LookedRows {
  public:
-  LookedRows(size_t rows, size_t columns, const Weights& weights) : rows_(rows), weights_(weights), place_(columns) {}
+  LookedRows(size_t rows, size_t columns, const Weights& weights) : rows_(rows), columns_(columns), weights_(weights) {}
 
   bool kept() const { return kept_; }
-  void keep() { kept_ = true; }
+  void keep() {
+    kept_ = true;
+    place_.resize(columns_);
+  }
   // Rows that have looked at columns in an earlier fit: `flags` of all rows, column after column.
   void remember(std::span<const size_t> columns, std::span<const std::uint8_t> flags);
   // The weight of the rows of all parts that have looked.
@@ -36,10 +39,10 @@ class LookedRows {
   std::vector<std::span<const Row>> rows_of(size_t node, std::span<const OpenNode> level,
                                             const RowPartition& drawn) const;
 
-  size_t rows_;
+  size_t rows_, columns_;
   const Weights& weights_;
   bool kept_ = false;
-  std::vector<size_t> place_;  // of each column, from 1 on
+  std::vector<size_t> place_;  // of each column, from 1 on; empty if looks are not kept
   size_t places_ = 0;
   std::vector<Words> words_;
   bool some_rows_ = false;         // some rows were not drawn
