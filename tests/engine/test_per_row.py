@@ -13,8 +13,9 @@ import reference
 from families import FAMILIES, table
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from same_trees import assert_same_bytes
+from same_trees import assert_same, assert_same_bytes
 from scipy import sparse
+from test_families import check
 from test_reference import fit_both
 
 from frugalboost import GBFSClassifier, GBFSRegressor, gbfs_path, load
@@ -56,11 +57,19 @@ def test_what_was_paid_is_what_predictions_cost(family, seed):
     X, y, weights, name, options = table(family, seed)
     rng = np.random.default_rng(seed)
     options.row_prices = rng.choice([1.0, 0.5, 0.0, 3.0], X.shape[1]).tolist()
-    core, _ = quietly(lambda: fit_both(X, y, weights, name, options))
+    options.subsample, options.max_iter = float(rng.choice([1.0, 0.6])), 6
+    options.mu = float(rng.choice([1e-3, 0.01, 0.03]))
+    core, expected = quietly(lambda: fit_both(X, y, weights, name, options))
+    assert_same(core, expected, X)
     once = [1.0] * X.shape[1] if options.prices is None else options.prices
     used = X if weights is None else X[weights > 0]
     assert_paid(core, used, None if weights is None else weights[weights > 0], once)
     assert core.total_cost_ <= options.budget * (1 + 1e-9)
+
+
+def test_the_order_of_classes_decides_nothing():
+    """Trees that grow best first, with twin offers in two of them: what comes below the one makes others cheaper."""
+    check(table("best_first", 1230))
 
 
 @pytest.mark.parametrize("stop", [0, 1, 3, 7])
