@@ -47,6 +47,8 @@ def settings(rng, d, **given):
         subsample=float(rng.choice([1.0, 1.0, 0.7, 0.3])),
         max_features=[None, None, 0.4, "sqrt", 2][rng.integers(5)],
     )
+    if rng.random() < 0.3:
+        options.row_prices = rng.choice([1.0, 0.5, 0.0, 3.0], d, p=[0.4, 0.3, 0.2, 0.1]).tolist()
     return replace(options, **given)
 
 

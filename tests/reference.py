@@ -316,11 +316,17 @@ def _equal_weight_bins(masses, max_bins):
 
 @dataclass
 class Ledger:
-    """What is owned, what was paid, what everything costs now."""
+    """What is owned, what was paid, what everything costs now.
+
+    With prices per row a feature costs more than its price: what the rows of a node pay that have not looked at it.
+    """
 
     rules: list
     budget: float = inf
     owned: dict = field(default_factory=dict)  # feature -> price paid, in order of purchase
+    row_prices: list | None = None
+    units: np.ndarray | None = None  # weights of all rows
+    looked: dict = field(default_factory=dict)  # feature -> which rows have looked at it
 
     def price(self, f):
         if f in self.owned:
@@ -330,16 +336,36 @@ class Ledger:
             total += rule(list(self.owned))[f]
         return total
 
+    def unseen(self, f, rows):
+        """The weight of these rows that have not looked at a feature that is paid by row."""
+        if self.row_prices is None or self.row_prices[f] == 0:
+            return 0
+        return int(self.units @ (rows & ~self.looked.get(f, np.zeros(len(rows), bool))))
+
+    def price_at(self, f, rows):
+        price, unseen = self.price(f), self.unseen(f, rows)
+        return price if unseen == 0 else price + self.row_prices[f] * (float(unseen) / float(self.units.sum()))
+
+    def look(self, f, rows):
+        self.looked[f] = self.looked.get(f, np.zeros(len(rows), bool)) | rows
+
+    def paid_by_rows(self):
+        total = 0.0
+        for f in self.owned:
+            if f in self.looked and self.row_prices is not None and self.row_prices[f] > 0:
+                total += self.row_prices[f] * (float(self.units @ self.looked[f]) / float(self.units.sum()))
+        return total
+
     def paid(self):
         total = 0.0
         for price in self.owned.values():
             total += price
-        return total
+        return total + self.paid_by_rows()
 
-    def can_buy(self, f):
-        if f in self.owned:
+    def can_buy(self, f, rows):
+        if f in self.owned and self.unseen(f, rows) == 0:
             return True
-        price = self.price(f)
+        price = self.price_at(f, rows)
         return not isinf(price) and self.paid() + price <= self.budget * (1.0 + 1e-9)
 
 
@@ -351,6 +377,7 @@ class Options:
     mu: float = 1e-3
     mu_unit: str = "share"
     prices: list | None = None
+    row_prices: list | None = None  # paid for each row that looks at a feature
     rules: list | None = None  # instead of prices
     budget: float = inf
     learning_rate: float = 0.1
@@ -379,7 +406,8 @@ class Options:
 
 @dataclass
 class Node:
-    rows: np.ndarray  # which training rows are here (mask)
+    rows: np.ndarray  # which drawn training rows are here (mask)
+    passing: np.ndarray | None = None  # all training rows that come here
     output: int = 0  # whose tree this is
     root: bool = False
     feature: int = -1
@@ -560,19 +588,19 @@ def offers(data, q, shift, node, options):
     return found + (column_lines(data, q, shift, options) if options.base != "trees" and node.root else [])
 
 
-def preference(split, node_index, ledger, mu):
+def preference(split, node, node_index, ledger, mu):
     """Sort key: the largest net gain, then owned, cheap, low column, a line, low threshold, low node."""
-    price = ledger.price(split.feature)
+    price = ledger.price_at(split.feature, node.passing)
     net = split.gain - mu * price if price > 0 else split.gain  # mu may be infinite
     return (-net, split.feature not in ledger.owned, price, split.feature, not split.line, split.place, node_index)
 
 
-def best_of_level(open_nodes, splits, ledger, mu, stop):
+def best_of_level(level, open_nodes, splits, ledger, mu, stop):
     choices = []
     for i in open_nodes:
         for s in splits[i]:
-            if s is not None and ledger.can_buy(s.feature):
-                choices.append((preference(s, i, ledger, mu), i, s))
+            if s is not None and ledger.can_buy(s.feature, level[i].passing):
+                choices.append((preference(s, level[i], i, ledger, mu), i, s))
     if not choices:
         return None
     key, i, s = min(choices, key=lambda c: c[0])
@@ -583,13 +611,34 @@ def best_of_level(open_nodes, splits, ledger, mu, stop):
 
 def equal_offers(level, made, split, open_nodes, splits, ledger, mu):
     """The same offer for the same column in other trees, one of each: they go together, whatever prices do next."""
-    key, outputs, found = preference(split, 0, ledger, mu), {level[made].output}, {}
+    key, outputs, found = preference(split, level[made], 0, ledger, mu), {level[made].output}, {}
     for j in open_nodes:
-        best = best_of_level([j], splits, ledger, mu, "never")
-        if level[j].output not in outputs and best is not None and preference(best[1], 0, ledger, mu) == key:
+        best = best_of_level(level, [j], splits, ledger, mu, "never")
+        if level[j].output in outputs or best is None:
+            continue
+        if preference(best[1], level[j], 0, ledger, mu) == key:
             outputs.add(level[j].output)
             found[j] = best[1]
     return found
+
+
+def accepted(level, i, split, open_nodes, splits, ledger, mu, purchases):
+    """What is split now: the best offer, and equal ones of other trees, so that their order does not matter.
+
+    All are paid. Offers that change no price are equal only to others that do not.
+    """
+    made = {i: split}
+    f = split.feature
+    equal = equal_offers(level, i, split, open_nodes, splits, ledger, mu)
+    if f not in ledger.owned:
+        purchases.append((f, split.gain))
+        ledger.owned[f] = ledger.price(f)
+    ledger.look(f, level[i].passing)
+    for j, other in equal.items():
+        if ledger.can_buy(f, level[j].passing):  # the budget may not allow what all of them pay
+            ledger.look(f, level[j].passing)
+            made[j] = other
+    return made
 
 
 def children_of(data, q, node, split, options):
@@ -601,9 +650,11 @@ def children_of(data, q, node, split, options):
     ranges = node.range.children(trend, (gl, wl), (gr, wr))
     path = node.path | {split.feature}
     weights = ldexp(float(wl), -data.unit_shift), ldexp(float(wr), -data.unit_shift)
+    go_left = np.array([goes_left(split, row) for row in data.X])
+    passing = node.passing & go_left, node.passing & ~go_left
     return tuple(
-        Node(rows, output=node.output, weight=weight, range=own, path=path)
-        for rows, weight, own in zip((left, right), weights, ranges)
+        Node(rows, all_rows, output=node.output, weight=weight, range=own, path=path)
+        for rows, all_rows, weight, own in zip((left, right), passing, weights, ranges)
     )
 
 
@@ -628,7 +679,7 @@ def grow_best_first(data, gradients, ledger, mu, options, purchases, drawn, colu
 
     Returns what ``grow`` returns. Leaves are numbered as they come; equal offers go to the lower number.
     """
-    leaves = [Node(drawn.copy(), output=k, root=True) for k in range(len(gradients))]
+    leaves = [Node(drawn.copy(), np.ones_like(drawn), k, root=True) for k in range(len(gradients))]
     roots, counts, depth = list(leaves), [1] * len(leaves), dict.fromkeys(range(len(leaves)), 0)
     splits = [usable(data, gradients, node, columns, options) for node in leaves]
     root_splits, closed = list(splits), set()
@@ -638,15 +689,10 @@ def grow_best_first(data, gradients, ledger, mu, options, purchases, drawn, colu
             for i, node in enumerate(leaves)
             if i not in closed and depth[i] < options.max_depth and counts[node.output] < options.max_leaf_nodes
         ]
-        found = best_of_level(open_leaves, splits, ledger, mu, options.stop)
+        found = best_of_level(leaves, open_leaves, splits, ledger, mu, options.stop)
         if found is None:
             return roots, root_splits
-        i, split = found
-        made = {i: split}
-        if split.feature not in ledger.owned:
-            made |= equal_offers(leaves, i, split, open_leaves, splits, ledger, mu)
-            purchases.append((split.feature, split.gain))
-            ledger.owned[split.feature] = ledger.price(split.feature)
+        made = accepted(leaves, *found, open_leaves, splits, ledger, mu, purchases)
         for j in sorted(made):
             closed.add(j)
             make(data, gradients, leaves[j], made[j], options)
@@ -664,22 +710,17 @@ def grow(data, gradients, ledger, mu, options, purchases, drawn, columns):
     very trees. ``drawn``: the rows that they see, ``columns``: those that they may use. Returns the roots and, for
     each, the best raw split of every column.
     """
-    roots = [Node(drawn.copy(), output=k, root=True) for k in range(len(gradients))]
+    roots = [Node(drawn.copy(), np.ones_like(drawn), k, root=True) for k in range(len(gradients))]
     level, root_splits = list(roots), None
     for _ in range(options.max_depth):
         splits = [usable(data, gradients, node, columns, options) for node in level]
         root_splits = splits if root_splits is None else root_splits
         open_nodes, chosen = list(range(len(level))), {}
         while open_nodes:
-            found = best_of_level(open_nodes, splits, ledger, mu, options.stop)
+            found = best_of_level(level, open_nodes, splits, ledger, mu, options.stop)
             if found is None:
                 break
-            i, split = found
-            made = {i: split}
-            if split.feature not in ledger.owned:
-                made |= equal_offers(level, i, split, open_nodes, splits, ledger, mu)
-                purchases.append((split.feature, split.gain))
-                ledger.owned[split.feature] = ledger.price(split.feature)
+            made = accepted(level, *found, open_nodes, splits, ledger, mu, purchases)
             chosen |= made
             open_nodes = [j for j in open_nodes if j not in made]
         for i in sorted(chosen):
@@ -731,13 +772,17 @@ def add_tree(data, root, raw):
         raw[i] += leaf_of(root, row).value
 
 
+def goes_left(split, row):
+    """The side of a row, also of one that was not drawn, by a split or a node."""
+    v = row[split.feature]
+    left = v <= split.threshold if split.levels_left is None else v in split.levels_left
+    return bool(split.missing_left if np.isnan(v) else left)
+
+
 def leaf_of(root, row):
     node = root
     while node.children:
-        v = row[node.feature]
-        left = v <= node.threshold if node.levels_left is None else v in node.levels_left
-        left = node.missing_left if np.isnan(v) else left
-        node = node.children[0 if left else 1]
+        node = node.children[0 if goes_left(node, row) else 1]
     return node
 
 
@@ -766,6 +811,7 @@ class Model:
     converged: bool
     level_bins: dict = field(default_factory=dict)
     scales: list = field(default_factory=list)
+    cost: list = field(default_factory=lambda: [0.0])  # paid before the first iteration and after each
 
 
 def half_variance(q, shift, units, unit_shift):
@@ -833,8 +879,8 @@ def fit(X, y, options, loss, weights=None):
     data = Data(X, y, weights, options.max_bins, options.categorical, line_scale)
     d = data.X.shape[1]
     rules = options.rules or [fixed_prices([1.0] * d if options.prices is None else options.prices)]
-    ledger = Ledger(rules, options.budget)
-    first_prices = [ledger.price(f) for f in range(d)]
+    ledger = Ledger(rules, options.budget, row_prices=options.row_prices, units=data.weights)
+    first_prices = [ledger.price_at(f, np.ones(len(data.y), bool)) for f in range(d)]
     for_all = loss.outputs > 1 and options.multi_strategy == "multi_output_tree" and options.base == "trees"
     keys = row_keys(data.bins()) if for_all else None
     best = loss.start(data.y, data.units)
@@ -902,6 +948,7 @@ def fit(X, y, options, loss, weights=None):
             add_tree(data, root, raw[k])
         model.trees.append(trees)
         model.purchases.append(purchases)
+        model.cost.append(ledger.paid())
         model.train_loss.append(mean_loss(loss, data, raw))
         model.converged = converged
         if converged:

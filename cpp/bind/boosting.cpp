@@ -57,10 +57,19 @@ void check(const Constraints& constraints, const Engine& engine) {
   }
 }
 
+std::vector<double> checked_row_prices(const Doubles& given, size_t columns) {
+  if (given.size() != columns) throw std::invalid_argument("One price per row and column is needed.");
+  std::vector<double> prices = vector_of(given);
+  for (double price : prices)
+    if (!(price >= 0 && price < kInfinity)) throw std::invalid_argument("A price per row is finite, not negative.");
+  return prices;
+}
+
 // Boosts on the CPU engine, or on one written in Python.
 Boosted py_boost(const nb::object& engine, const std::vector<const PriceRule*>& rules, double budget,
                  const Params& params, const Constraints& constraints, const PyProgress& from,
-                 std::optional<nb::callable> observer, int threads, std::optional<nb::callable> judge) {
+                 std::optional<nb::callable> observer, int threads, std::optional<nb::callable> judge,
+                 const std::optional<Doubles>& row_prices) {
   PyCpuEngine* local = nb::isinstance<PyCpuEngine>(engine) ? nb::cast<PyCpuEngine*>(engine) : nullptr;
   const std::unique_ptr<Engine> foreign = local ? nullptr : python_engine(engine);
   Engine& chosen = local ? local->engine() : *foreign;
@@ -73,6 +82,7 @@ Boosted py_boost(const nb::object& engine, const std::vector<const PriceRule*>& 
       throw std::invalid_argument("One price per column is needed.");
   check(constraints, chosen);
   Ledger ledger(copies_of(rules), budget);
+  if (row_prices) ledger.pay_by_rows(checked_row_prices(*row_prices, ledger.features()), chosen.table().weight);
   const Observer tell = [&](const Record& r) {
     if (!observer) return;
     nb::gil_scoped_acquire lock;
@@ -222,6 +232,7 @@ void bind_boosted(nb::module_& m) {
       .def_prop_ro("validation_loss", column_of(records, &Record::validation_loss), fresh)
       .def_prop_ro("features", column_of(records, &Record::features), fresh)
       .def_prop_ro("cost", column_of(records, &Record::cost), fresh)
+      .def_prop_ro("row_cost", column_of(records, &Record::row_cost), fresh)
       .def_prop_ro("bought", column_of(purchases, &Purchase::feature), fresh)
       .def_prop_ro("bought_price", column_of(purchases, &Purchase::price), fresh)
       .def_prop_ro("bought_gain", column_of(purchases, &Purchase::gain), fresh)
@@ -256,7 +267,7 @@ void bind_boosting(nb::module_& m) {
   bind_params(m);
   bind_boosted(m);
   m.def("boost", &py_boost, "engine"_a, "rules"_a, "budget"_a, "params"_a, "constraints"_a, "progress"_a,
-        "observer"_a.none(), "threads"_a, "judge"_a.none() = nb::none(),
+        "observer"_a.none(), "threads"_a, "judge"_a.none() = nb::none(), "row_prices"_a.none() = nb::none(),
         "Boost trees on an engine; the whole loop runs without Python.");
   nb::class_<RidgeFit>(m, "RidgeFit")
       .def_prop_ro(

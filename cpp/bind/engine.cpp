@@ -333,6 +333,31 @@ void derive(PyCpuEngine& self) {
   self.step = Step::derived;
 }
 
+nb::list unseen(PyCpuEngine& self, const Numbers& nodes, const Numbers& columns) {
+  Engine& engine = growing(self);
+  check_below(nodes, self.level_size, "node");
+  engine.keep_looks();
+  return to_list(std::span<const std::int64_t>(engine.unseen(nodes, columns_of(self, columns))));
+}
+
+// `flags`: of all rows, column after column.
+void remember(PyCpuEngine& self, const Numbers& columns, const Flags& flags) {
+  const std::vector<std::uint8_t> given(flags.data(), flags.data() + flags.size());
+  if (given.size() != columns.size() * self.rows())
+    throw std::invalid_argument("A flag is needed for every column and row.");
+  if (self.rows_are_merged()) throw std::invalid_argument("Rows that were merged have no looks of their own.");
+  self.remember(columns_of(self, columns), given);
+}
+
+void route(PyCpuEngine& self, const nb::list& rules, const Numbers& leaves) {
+  std::vector<SplitRule> splits;
+  for (const nb::handle rule : rules) {
+    splits.push_back(rule_from(rule));
+    column_number(self, splits.back().column);
+  }
+  growing(self).route(splits, leaves);
+}
+
 // The single steps, under the names that an engine written in Python has.
 void bind_steps(nb::class_<PyCpuEngine>& c) {
   c.def("table", &table_of)
@@ -369,6 +394,24 @@ void bind_steps(nb::class_<PyCpuEngine>& c) {
           "output"_a)
       .def("begin_level", &begin_level, "open"_a, "squares"_a)
       .def("split", &split, "splits"_a, "leaves"_a)
+      .def("keep_looks", [](PyCpuEngine& self) { self.engine().keep_looks(); })
+      .def("remember", &remember, "columns"_a, "flags"_a, "Rows that looked at columns in a fit that is continued.")
+      .def(
+          "looked",
+          [](PyCpuEngine& self, const Numbers& columns) {
+            self.engine().keep_looks();
+            return to_list(std::span<const std::int64_t>(self.engine().looked(columns_of(self, columns))));
+          },
+          "columns"_a)
+      .def("unseen", &unseen, "nodes"_a, "columns"_a)
+      .def(
+          "look",
+          [](PyCpuEngine& self, size_t n, size_t c) {
+            self.engine().keep_looks();
+            growing(self).look(node_of(self, n), column_number(self, c));
+          },
+          "node"_a, "column"_a)
+      .def("route", &route, "splits"_a, "leaves"_a)
       .def(
           "columns",
           [](PyCpuEngine& self, const std::string& pool) { return to_list(self.engine().columns(pool_from(pool))); },

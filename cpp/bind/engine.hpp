@@ -34,6 +34,10 @@ class PyCpuEngine {
 
   Engine& engine() { return *engine_; }
   std::span<const double> validation_raw() const { return engine_->validation_raw(); }
+  size_t rows() const { return train_->X.rows(); }
+  void remember(std::span<const size_t> columns, std::span<const std::uint8_t> flags) {
+    engine_->remember(columns, flags);
+  }
   // How far Python has come, when it takes the steps one by one.
   enum class Step { made, predicted, judged, derived, growing, searching };
   Step step = Step::made;

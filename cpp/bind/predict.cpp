@@ -5,6 +5,7 @@
 #include "support/kernels.hpp"
 #include "support/portable_math.hpp"
 #include "tree/ablation.hpp"
+#include "tree/looks.hpp"
 
 namespace frugal {
 namespace {
@@ -73,6 +74,24 @@ auto py_path_prices(const PyTrees& trees, const Source& X, const std::vector<con
   return std::tuple(to_numpy(std::move(found.rows)), to_numpy(std::move(found.iterations)));
 }
 
+auto py_looked_rows(const PyTrees& trees, const Source& X, const std::vector<size_t>& columns, size_t last,
+                    int threads) {
+  const EnsembleView view = trees.view(X.columns(), last);
+  return to_numpy(
+      without_lock(threads, [&](Context& context) { return looked_rows(view, X, columns, last, context); }));
+}
+
+auto py_row_costs(const PyTrees& trees, const Source& X, const Doubles& prices, const std::optional<Doubles>& weights,
+                  size_t last, int threads) {
+  const EnsembleView view = trees.view(X.columns(), last);
+  if (prices.size() != X.columns()) throw std::invalid_argument("One price per column is needed.");
+  if (weights && weights->size() != X.rows()) throw std::invalid_argument("One weight per row is needed.");
+  const auto given = weights ? span_of<double>(*weights) : std::span<const double>();
+  PathPrices found = without_lock(
+      threads, [&](Context& context) { return row_costs(view, X, span_of<double>(prices), given, last, context); });
+  return std::tuple(to_numpy(std::move(found.rows)), to_numpy(std::move(found.iterations)));
+}
+
 auto py_losses_without(const PyTrees& trees, const Doubles& weight, const Source& X, const Doubles& y,
                        const std::optional<Doubles>& weights, const Doubles& fitted_y,
                        const std::optional<Doubles>& fitted_weights, nb::object loss, double loss_parameter,
@@ -131,6 +150,10 @@ void bind_predict(nb::module_& m) {
       "trees"_a, "X"_a, "last"_a, "threads"_a, "The leaf of every row in the first trees, row after row.");
   m.def("path_prices", &py_path_prices, "trees"_a, "X"_a, "rules"_a, "bought"_a, "paid"_a, "last"_a, "threads"_a,
         "Cost of the features that each row's paths need: for each row, and the mean after each iteration.");
+  m.def("looked_rows", &py_looked_rows, "trees"_a, "X"_a, "columns"_a, "last"_a, "threads"_a,
+        "Whether each row's paths look at each column: flags, column after column.");
+  m.def("row_costs", &py_row_costs, "trees"_a, "X"_a, "prices"_a, "weights"_a.none(), "last"_a, "threads"_a,
+        "Prices of the features that each row's paths look at: for each row, and the mean after each iteration.");
   m.def("losses_without", &py_losses_without, "trees"_a, "weight"_a, "X"_a, "y"_a, "weights"_a.none(), "fitted_y"_a,
         "fitted_weights"_a.none(), "loss"_a, "loss_parameter"_a, "hidden_begin"_a, "hidden"_a, "last"_a, "threads"_a,
         "Mean loss with all features, and with each list of features hidden.");

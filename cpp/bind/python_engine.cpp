@@ -93,6 +93,30 @@ class PythonEngine final : public Engine {
     return all_sums(object_.attr("split")(rules, to_list(leaves)), 2 * splits.size());
   }
 
+  void keep_looks() override {
+    nb::gil_scoped_acquire lock;
+    object_.attr("keep_looks")();
+  }
+  std::vector<std::int64_t> looked(std::span<const size_t> columns) override {
+    nb::gil_scoped_acquire lock;
+    return checked(list_from<std::int64_t>(object_.attr("looked")(to_list(columns))), columns.size());
+  }
+  std::vector<std::int64_t> unseen(std::span<const size_t> nodes, std::span<const size_t> columns) override {
+    nb::gil_scoped_acquire lock;
+    const nb::object found = object_.attr("unseen")(to_list(nodes), to_list(columns));
+    return checked(list_from<std::int64_t>(found), nodes.size() * (1 + columns.size()));
+  }
+  void look(size_t node, size_t column) override {
+    nb::gil_scoped_acquire lock;
+    object_.attr("look")(node, column);
+  }
+  void route(std::span<const SplitRule> splits, std::span<const size_t> leaves) override {
+    nb::gil_scoped_acquire lock;
+    nb::list rules;
+    for (const SplitRule& rule : splits) rules.append(to_python(rule, facts_.columns[rule.column].bins));
+    object_.attr("route")(rules, to_list(leaves));
+  }
+
   std::span<const size_t> columns(Pool pool) const override {
     nb::gil_scoped_acquire lock;
     auto& kept = columns_[number_of(pool)];

@@ -213,6 +213,20 @@ class Engine {
   // children, in their order. Returns the rows and weights of the children.
   virtual std::vector<NodeSums> split(std::span<const SplitRule> splits, std::span<const size_t> leaves) = 0;
 
+  // Looks: which rows were in a node that was split on a column (or a line on it), in any tree. `keep_looks` is called
+  // before all else, if looks count at all; the others only then. Rows that were not drawn look, too.
+  virtual void keep_looks() = 0;
+  // The weight of the rows that looked at columns in an earlier fit, that this one continues.
+  virtual std::vector<std::int64_t> looked(std::span<const size_t> columns) = 0;
+  // For nodes of the level: the weight of all rows of a node, then of those that have not looked at each column.
+  // By node, in numbers of 1 + columns.
+  virtual std::vector<std::int64_t> unseen(std::span<const size_t> nodes, std::span<const size_t> columns) = 0;
+  // All rows of a node of the level look at a column.
+  virtual void look(size_t node, size_t column) = 0;
+  // Called after `split` with the same nodes, if some rows were not drawn: these go the ways of the splits, in which it
+  // is now decided where values go that no drawn row has.
+  virtual void route(std::span<const SplitRule> splits, std::span<const size_t> leaves) = 0;
+
   // Pools. What `columns` returns is valid until the pool changes.
   virtual std::span<const size_t> columns(Pool pool) const = 0;
   virtual void own(std::span<const size_t> columns) = 0;     // adds columns to Pool::owned

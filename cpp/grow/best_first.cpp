@@ -59,17 +59,20 @@ void Grower::search(Leaves& leaves, std::vector<double>* root_gains) {
   }
 }
 
-// The best offer now, by the prices of this moment; with those of other trees that are equal, if it buys a feature.
-std::vector<Grower::Offer> Grower::choose(const Leaves& leaves) {
+// The best offer now, by the prices of this moment; with those of other trees that are equal, since what comes below
+// one of them may change prices.
+std::vector<Grower::Offer> Grower::choose(Leaves& leaves) {
   std::vector<Offer> open;
   for (size_t number : leaves.open)
     if (may_grow(leaves, number)) open.push_back(best_offer(leaves.nodes[number], leaves.found[number], number));
   std::sort(open.begin(), open.end(), better);
   if (open.empty() || !pays(open[0])) return {};
   std::vector<Offer> chosen{open[0]};
-  if (chosen[0].owned) return chosen;
   open.erase(open.begin());
-  for (const Offer& other : take_equal(leaves.nodes, chosen[0], open)) chosen.push_back(other);
+  std::vector<size_t> places(leaves.nodes.size(), kNone);
+  for (size_t i = 0; i < leaves.open.size(); ++i) places[leaves.open[i]] = i;
+  for (const Offer& other : pay(chosen[0], take_equal(leaves.nodes, chosen[0], open), {leaves.nodes, places}))
+    chosen.push_back(other);
   buy(chosen[0], {});
   std::sort(chosen.begin(), chosen.end(), [](const Offer& a, const Offer& b) { return a.node < b.node; });
   return chosen;
@@ -103,6 +106,7 @@ void Grower::split(Leaves& leaves, std::vector<Offer> chosen, std::vector<GrownT
     }
     ++leaves.count[parents[i].output];
   }
+  route(choices, {});
   for (size_t i = 0; i < leaves.open.size(); ++i)
     if (std::none_of(chosen.begin(), chosen.end(), [&](const Offer& o) { return o.node == i; }))
       open.push_back(leaves.open[i]);

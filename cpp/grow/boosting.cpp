@@ -53,6 +53,7 @@ class Booster {
         context_(context) {
     if (constraints.has_trends()) engine.constrain(constraints.trends);
     for (const auto& p : from.purchases) ledger_.restore(p);
+    if (ledger_.by_rows()) restore_looks();
     out_.iterations = from.iterations;
     opening_ = from.purchases.empty();
     see_all_ = !from.split_last;
@@ -86,6 +87,15 @@ class Booster {
   }
 
  private:
+  void restore_looks() {
+    engine_.keep_looks();
+    std::vector<size_t> columns;
+    for (const Purchase& p : from_.purchases)
+      if (ledger_.by_rows(p.feature)) columns.push_back(p.feature);
+    const std::vector<std::int64_t> looked = engine_.looked(columns);
+    for (size_t i = 0; i < columns.size(); ++i) ledger_.look(columns[i], looked[i]);
+  }
+
   // mu is measured by the gradients at the best constant, wherever boosting starts: far from it, losses with linear
   // arms have equal gradients, which give no scale.
   void set_start() {
@@ -132,8 +142,8 @@ class Booster {
 
   const Record& record() {
     const Losses losses = engine_.losses();
-    out_.records.push_back(
-        {out_.iterations, losses.train, losses.validation, ledger_.purchases().size(), ledger_.paid()});
+    out_.records.push_back({out_.iterations, losses.train, losses.validation, ledger_.purchases().size(),
+                            ledger_.paid(), ledger_.paid_by_rows()});
     return out_.records.back();
   }
 

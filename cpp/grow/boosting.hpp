@@ -31,6 +31,7 @@ struct Record {
   double train_loss, validation_loss;  // NaN: no validation rows
   size_t features;
   double cost;
+  double row_cost;  // what rows have paid of that, on average
 };
 
 enum class Ending { max_iter, converged, early_stopping, callback };

@@ -11,6 +11,11 @@ namespace {
 
 constexpr int kMostProbes = 16;  // until classes have opposite signs
 
+template <class Offers>
+bool contains(const Offers& offers, size_t node) {
+  return std::any_of(offers.begin(), offers.end(), [&](const auto& offer) { return offer.node == node; });
+}
+
 }  // namespace
 
 double Grower::weight_of(const NodeSums& node) const {
@@ -23,6 +28,7 @@ std::vector<Node> Grower::roots(std::vector<GrownTree>& trees) const {
     Node node;
     node.output = k;
     node.sums = engine_.root(k);
+    node.looks = looks_.of_all_rows();
     node.id = trees[k].tree.add(weight_of(node.sums));
     level.push_back(node);
   }
@@ -32,24 +38,24 @@ std::vector<Node> Grower::roots(std::vector<GrownTree>& trees) const {
 // The best split of a node, or at a root a line, if that is worth more.
 Grower::Offer Grower::best_offer(const Node& at, std::span<const Candidate> found, size_t node) {
   const bool root = at.id == 0;
-  const Offer split = grows_trees() ? best_split(found, node) : Offer{-kInfinity, 0.0, kNone, node, false, {}};
+  const Offer split = grows_trees() ? best_split(at, found, node) : Offer{-kInfinity, 0.0, kNone, node, false, {}};
   if (!lines_ || !root) return split;
   const LineOffer line = lines_->best(at.output);
   if (line.column == kNone) return split;
   ColumnSplit gain;
   gain.gain = line.gain;
   const size_t c = line.column;
-  const Offer offer{line.net, ledger_.price(c), c, node, ledger_.owned(c), gain, true};
+  const Offer offer{line.net, line.price, c, node, ledger_.owned(c), gain, true};
   return split.column == kNone || better(offer, split) ? offer : split;
 }
 
-Grower::Offer Grower::best_split(std::span<const Candidate> found, size_t node) const {
+Grower::Offer Grower::best_split(const Node& at, std::span<const Candidate> found, size_t node) const {
   Offer best{-kInfinity, 0.0, kNone, node, false, {}};
   for (const Candidate& candidate : found) {
     const size_t c = candidate.column;
-    if (!worth_.may_use(c)) continue;
-    const Offer offer{
-        worth_.net(c, candidate.split.gain), ledger_.price(c), c, node, ledger_.owned(c), candidate.split};
+    if (!worth_.may_use(at, c)) continue;
+    const double price = worth_.price(at, c);
+    const Offer offer{worth_.net_at(price, candidate.split.gain), price, c, node, ledger_.owned(c), candidate.split};
     if (best.column == kNone || better(offer, best)) best = offer;
   }
   return best;
@@ -100,10 +106,37 @@ std::vector<Grower::Offer> Grower::take_equal(std::span<const Node> level, const
   return taken;
 }
 
+// The rows of a node look at a column. The same rows are in nodes of other trees.
+void Grower::look(const Offer& made, const Open& open) {
+  if (!looks_.kept()) return;
+  std::vector<size_t> numbers;
+  std::vector<NodeLooks*> others;
+  for (size_t n = 0; n < open.nodes.size(); ++n) {
+    Node& node = open.nodes[n];
+    const bool searched = open.places[n] != kNone && node.looks.rows > 0;
+    if (!searched || node.output == open.nodes[made.node].output) continue;
+    numbers.push_back(open.places[n]);
+    others.push_back(&node.looks);
+  }
+  looks_.look(open.places[made.node], open.nodes[made.node].looks, made.column, numbers, others);
+}
+
+// Pays for an offer, and for equal ones of other trees that the budget still allows then; returns those.
+std::vector<Grower::Offer> Grower::pay(const Offer& made, std::vector<Offer> equal, const Open& open) {
+  if (!made.owned) ledger_.buy(made.column, made.split.gain);
+  look(made, open);
+  std::vector<Offer> paid;
+  for (const Offer& other : equal) {
+    if (!worth_.may_use(open.nodes[other.node], made.column)) continue;
+    look(other, open);
+    paid.push_back(other);
+  }
+  return paid;
+}
+
 // A purchase changes prices, so nodes that are still open may be searched again.
 void Grower::buy(const Offer& made, std::span<const Offer> open) {
-  ledger_.buy(made.column, made.split.gain);
-  if (!grows_trees()) return;
+  if (!grows_trees() || made.owned) return;
   std::vector<size_t> still_open;
   for (const Offer& offer : open) still_open.push_back(offer.node);
   search_.bought(made.column, still_open);
@@ -111,17 +144,20 @@ void Grower::buy(const Offer& made, std::span<const Offer> open) {
 
 // Chooses the splits of one level, and at the roots lines. The node with the best offer is split first. A purchase
 // changes prices, so all nodes that are still open are then judged again, always from raw gains.
-std::vector<Grower::Offer> Grower::choose(std::span<const Node> level) {
+std::vector<Grower::Offer> Grower::choose(std::span<Node> level) {
   std::vector<Offer> open(level.size()), chosen;
-  for (size_t i = 0; i < open.size(); ++i) open[i].node = i;
+  std::vector<size_t> places(level.size());
+  for (size_t i = 0; i < open.size(); ++i) places[i] = open[i].node = i;
   rank(level, open);
   size_t next = 0;
   while (next < open.size() && pays(open[next])) {
     const Offer made = open[next++];
     chosen.push_back(made);
-    if (made.owned) continue;
+    if (!changes_prices(made)) continue;
     open.erase(open.begin(), open.begin() + next);
-    for (const Offer& other : take_equal(level, made, open)) chosen.push_back(other);
+    std::vector<Offer> equal = take_equal(level, made, open);
+    const std::vector<Offer> paid = pay(made, equal, {level, places});
+    for (const Offer& other : equal) (contains(paid, other.node) ? chosen : open).push_back(other);
     buy(made, open);
     rank(level, open);
     next = 0;
@@ -152,7 +188,7 @@ Grower::Choice Grower::described(const Offer& offer) {
   return choice;
 }
 
-void Grower::write(const Choice& choice, const Offer& offer, std::span<Node> children, size_t id, Tree& tree) const {
+void Grower::write(Choice& choice, const Offer& offer, std::span<Node> children, size_t id, Tree& tree) const {
   const auto cuts = engine_.table().thresholds->of(offer.column);
   const Bin bin = choice.rule.bin;
   const bool heavier_left = children[0].sums.weight >= children[1].sums.weight;
@@ -172,6 +208,22 @@ void Grower::write(const Choice& choice, const Offer& offer, std::span<Node> chi
   tree.gain[id] = offer.split.gain;
   for (Node& child : children) child.id = tree.add(weight_of(child.sums));
   tree.left[id] = narrow<std::int32_t>(children[0].id);
+  choice.rule.missing_left = missing_left;
+}
+
+// Rows that were not drawn look at features, too. Where their values go that no drawn row has is known by now.
+void Grower::route(std::span<const Choice> choices, std::span<const size_t> leaves) {
+  if (!looks_.kept() || !some_rows_) return;
+  std::vector<SplitRule> rules;
+  for (const Choice& choice : choices) {
+    SplitRule rule = choice.rule;
+    const size_t bins = engine_.table().columns[rule.column].bins;
+    for (size_t b = 0; rule.listed && b < bins; ++b)
+      if (choice.no_rows[b]) rule.goes_left[b] = rule.missing_left;
+    if (rule.listed && bins < rule.goes_left.size()) rule.goes_left[bins] = rule.missing_left;
+    rules.push_back(rule);
+  }
+  engine_.route(rules, leaves);
 }
 
 // Both children of a node, with what constraints ask of them.
@@ -180,7 +232,7 @@ std::array<Node, 2> Grower::children_of(const Node& node, const Choice& choice,
   const bool by_value = !choice.rule.listed && choice.rule.bin < choice.rule.missing_bin - 1;
   const NodeLimits limits =
       below(constraints_, node.limits, choice.rule.column, by_value, engine_.table().columns.size());
-  return {Node{node.output, 0, sums[0], limits}, Node{node.output, 0, sums[1], limits}};
+  return {Node{node.output, 0, sums[0], limits, {}}, Node{node.output, 0, sums[1], limits, {}}};
 }
 
 // Makes the chosen splits; all other nodes of the level become leaves. Returns the next level.
@@ -208,6 +260,7 @@ std::vector<Node> Grower::split(std::span<const Node> level, std::span<const Off
     for (const Node& child : children_of(node, choices[i], {sums[2 * i], sums[2 * i + 1]})) next.push_back(child);
     write(choices[i], chosen[i], std::span(next).last(2), node.id, trees[node.output].tree);
   }
+  route(choices, leaves);
   return next;
 }
 
@@ -247,6 +300,7 @@ std::vector<std::int8_t> Grower::direction(std::uint64_t number) {
 void Grower::begin_trees(std::uint64_t number, const Drawn& drawn) {
   const std::vector<std::int8_t> signs = direction(number);
   worth_.begin_trees(drawn);
+  some_rows_ = !drawn.rows.all();
   if (grows_trees()) {
     search_.begin_trees(signs, drawn.rows);
   } else {

@@ -27,8 +27,9 @@ class Grower {
         params_(params),
         constraints_(constraints),
         ledger_(ledger),
-        worth_(params, ledger, mu),
-        search_(engine, params, worth_, from, constraints, context) {
+        looks_(engine, ledger),
+        worth_(params, ledger, looks_, mu),
+        search_(engine, params, worth_, looks_, from, constraints, context) {
     if (params.base != Base::trees) lines_.emplace(engine, worth_, params.base == Base::lines);
   }
 
@@ -65,14 +66,23 @@ class Grower {
   std::vector<Node> roots(std::vector<GrownTree>& trees) const;
   void raise(std::vector<double>& root_gains, size_t roots);
   Offer best_offer(const Node& at, std::span<const Candidate> found, size_t node);
-  Offer best_split(std::span<const Candidate> found, size_t node) const;
+  Offer best_split(const Node& at, std::span<const Candidate> found, size_t node) const;
   static bool better(const Offer& a, const Offer& b);
   static bool equal(const Offer& a, const Offer& b);
   static std::vector<Offer> take_equal(std::span<const Node> level, const Offer& made, std::vector<Offer>& open);
   bool pays(const Offer& offer) const;
   void rank(std::span<const Node> level, std::vector<Offer>& open);
+  // Whether the split of a node changes what others cost: it buys a feature, or rows look at one for the first time.
+  static bool changes_prices(const Offer& offer) { return !offer.owned || offer.price > 0; }
+  // What splits of nodes look at. `places`: by node, where the engine's level has it, or kNone.
+  struct Open {
+    std::span<Node> nodes;
+    std::span<const size_t> places;
+  };
+  void look(const Offer& made, const Open& open);
+  std::vector<Offer> pay(const Offer& made, std::vector<Offer> equal, const Open& open);
   void buy(const Offer& made, std::span<const Offer> open);
-  std::vector<Offer> choose(std::span<const Node> level);
+  std::vector<Offer> choose(std::span<Node> level);
   Choice described(const Offer& offer);
   // The leaves of trees that grow best first, and all nodes that they came from.
   struct Leaves {
@@ -86,21 +96,24 @@ class Grower {
   std::vector<GrownTree> grow_best_first(std::uint64_t number, const Drawn& drawn, std::vector<double>* root_gains);
   bool may_grow(const Leaves& leaves, size_t number) const;
   void search(Leaves& leaves, std::vector<double>* root_gains);
-  std::vector<Offer> choose(const Leaves& leaves);
+  std::vector<Offer> choose(Leaves& leaves);
   void split(Leaves& leaves, std::vector<Offer> chosen, std::vector<GrownTree>& trees);
   static void take_lines(std::span<const Node> level, std::vector<Offer>& chosen, std::vector<GrownTree>& trees);
   std::vector<Node> split(std::span<const Node> level, std::span<const Offer> chosen, std::vector<GrownTree>& trees);
   std::array<Node, 2> children_of(const Node& node, const Choice& choice, const std::array<NodeSums, 2>& sums) const;
-  void write(const Choice& choice, const Offer& offer, std::span<Node> children, size_t id, Tree& tree) const;
+  void write(Choice& choice, const Offer& offer, std::span<Node> children, size_t id, Tree& tree) const;
+  void route(std::span<const Choice> choices, std::span<const size_t> leaves);
   double weight_of(const NodeSums& node) const;
 
   Engine& engine_;
   const Params& params_;
   const Constraints& constraints_;
   Ledger& ledger_;
+  Looks looks_;
   Worth worth_;
   Search search_;
   std::optional<Lines> lines_;
+  bool some_rows_ = false;  // the trees see only some rows
 };
 
 }  // namespace frugal

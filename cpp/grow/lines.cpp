@@ -85,22 +85,22 @@ void Lines::compute(size_t output, std::span<const size_t> columns) {
 bool Lines::better(const LineOffer& a, const LineOffer& b) const {
   if (b.column == kNone || a.net != b.net) return b.column == kNone || a.net > b.net;
   const Ledger& ledger = worth_.ledger();
-  auto rest = [&](size_t c) { return std::tuple(!ledger.owned(c), ledger.price(c), c); };
+  auto rest = [&](size_t c) { return std::tuple(!ledger.owned(c), price(c), c); };
   return rest(a.column) < rest(b.column);
 }
 
 void Lines::judge(size_t output, std::span<const size_t> columns, LineOffer& best) const {
   for (size_t c : columns) {
     const double gain = known_[output][c].gain;
-    if (!(gain > 0) || !worth_.may_use(c)) continue;
-    const LineOffer offer{c, gain, worth_.net(c, gain)};
+    if (!(gain > 0) || !may_use(c)) continue;
+    const LineOffer offer{c, gain, worth_.net_at(price(c), gain), price(c)};
     if (better(offer, best)) best = offer;
   }
 }
 
 // The net gain that a line must reach to matter.
 double Lines::least(const LineOffer& best) const {
-  return std::max(best.column == kNone ? -kInfinity : best.net, worth_.least_gain({}));
+  return std::max(best.column == kNone ? -kInfinity : best.net, worth_.least_gain());
 }
 
 std::vector<Lines::Possible> Lines::possible(size_t output, const LineOffer& best) const {
@@ -109,8 +109,8 @@ std::vector<Lines::Possible> Lines::possible(size_t output, const LineOffer& bes
   for (size_t c : columns_) {
     const Known& known = known_[output][c];
     const double most = 0.5 * known.root * known.root * kRoundingSlack;
-    if (known.gain >= 0 || !(most >= enough) || !worth_.may_use(c)) continue;
-    if (most >= worth_.limit(c, enough)) found.push_back({most, worth_.net(c, most), c});
+    if (known.gain >= 0 || !(most >= enough) || !may_use(c)) continue;
+    if (most >= limit(c, enough)) found.push_back({most, worth_.net_at(price(c), most), c});
   }
   return found;
 }
@@ -136,7 +136,7 @@ LineOffer Lines::best(size_t output) {
     judge(output, next, best);
     open.erase(open.begin(), end);
     const double enough = least(best);
-    std::erase_if(open, [&](const Possible& p) { return !(p.most >= worth_.limit(p.column, enough)); });
+    std::erase_if(open, [&](const Possible& p) { return !(p.most >= limit(p.column, enough)); });
   }
   return best;
 }

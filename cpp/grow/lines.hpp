@@ -19,7 +19,7 @@ double line_gain(Int128 product, const ScoreSums& scores, const NodeSums& seen, 
 
 struct LineOffer {
   size_t column = kNone;  // kNone: no line gains anything
-  double gain = 0.0, net = -kInfinity;
+  double gain = 0.0, net = -kInfinity, price = 0.0;
 };
 
 class Lines {
@@ -51,6 +51,12 @@ class Lines {
     double net;   // after its price
     size_t column;
   };
+  // A line looks at all rows, as a root does.
+  double price(size_t column) const { return worth_.ledger().price(column, worth_.ledger().unseen(column)); }
+  double limit(size_t column, double enough) const {
+    return worth_.limit(column, worth_.ledger().unseen(column), enough);
+  }
+  bool may_use(size_t column) const { return worth_.may_use(column, worth_.ledger().unseen(column)); }
   double least(const LineOffer& best) const;
   std::vector<Possible> possible(size_t output, const LineOffer& best) const;
 

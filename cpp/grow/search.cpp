@@ -39,10 +39,11 @@ bool most_bytes_used(std::span<const std::uint8_t> mask) {
 
 }  // namespace
 
-Search::Search(Engine& engine, const Params& params, const Worth& worth, const DrawState& from,
+Search::Search(Engine& engine, const Params& params, const Worth& worth, Looks& looks, const DrawState& from,
                const Constraints& constraints, Context& context)
     : engine_(engine),
       worth_(worth),
+      looks_(looks),
       ledger_(worth.ledger()),
       context_(context),
       min_weight_(scaled(params.min_samples_leaf, engine.table().weight_shift)),
@@ -121,6 +122,9 @@ std::vector<size_t> Search::begin_level(std::vector<Node>& nodes, std::span<cons
   for (size_t n = 0; n < nodes.size(); ++n)
     if (asked[n]) nodes[n].sums = sums[n];
   if (with_trends_) confine_nodes(nodes, asked);
+  std::vector<NodeLooks*> looks;
+  for (size_t n : numbers) looks.push_back(&nodes[n].looks);
+  looks_.weigh(numbers, looks);
   nodes_ = nodes;
   found_.assign(nodes.size(), {});
   complete_.assign(nodes.size(), 0);
@@ -221,14 +225,14 @@ Search::Mask Search::possible(size_t node, bool everything) const {
   Mask alive(mask_bytes(columns.size()));
   const Node& open = nodes_[node];
   const bool bounds = screening_ && !everything;
-  const double least = worth_.least_gain(found_[node]);
+  const double least = least_gain(node);
   const double most =
       bounds ? most_gain(open.sums, engine_.tree_gradients(open.output), table.weight_shift) : kInfinity;
   for (size_t p = 0; p < columns.size(); ++p) {
     const size_t c = columns[p];
     if (!everything) {
       if (!is_new(c) || !open.limits.allows(c)) continue;
-      const double limit = worth_.limit(c, least);
+      const double limit = worth_.limit(open, c, least);
       if (!(most > limit) || (bounds && at_root_ && !(root_bounds_.bound(open.output, c) > limit))) continue;
     }
     set(alive, p);
@@ -244,9 +248,9 @@ void Search::rule_out(std::span<const size_t> nodes, bool again, std::vector<Mas
     Mask& mask = alive[node];
     if (count(mask) == 0) continue;
     ScreeningQuery query{node, kInfinity, kInfinity, again, {}, &mask};
-    const double least = worth_.least_gain(found_[node]);
+    const double least = least_gain(node);
     for (size_t p = 0; p < columns.size(); ++p) {
-      query.limits.push_back(worth_.limit(columns[p], least));
+      query.limits.push_back(worth_.limit(nodes_[node], columns[p], least));
       if (is_set(mask, p)) query.least = std::min(query.least, query.limits[p]);
       if (!ledger_.owned(columns[p])) query.lowest = std::min(query.lowest, query.limits[p]);
     }
@@ -314,7 +318,7 @@ void Search::search_sparse(std::span<const size_t> nodes, bool everything) {
   const std::vector<size_t>& columns = sampled_ ? offered_sparse_ : sparse_.worth_searching();
   if (columns.empty()) return;
   std::vector<double> least(nodes_.size());
-  for (size_t node : nodes) least[node] = worth_.least_gain(found_[node]);
+  for (size_t node : nodes) least[node] = least_gain(node);
   const SparseColumns::Question question{
       columns, nodes_, nodes, least, at_root_ ? &root_bounds_ : nullptr, screening_ && !everything, !everything};
   const auto left = sparse_.left(question, [&](size_t c) { return is_new(c); }, sampled_, context_);

@@ -17,7 +17,7 @@ namespace frugal {
 
 class Search {
  public:
-  Search(Engine& engine, const Params& params, const Worth& worth, const DrawState& from,
+  Search(Engine& engine, const Params& params, const Worth& worth, Looks& looks, const DrawState& from,
          const Constraints& constraints, Context& context);
 
   // `signs`: of the outputs, if one tree grows for all of them; else empty.
@@ -57,6 +57,7 @@ class Search {
   void offer();
   std::vector<size_t> begin_level(std::vector<Node>& nodes, std::span<const std::uint8_t> wanted);
   void confine_nodes(std::vector<Node>& nodes, const Mask& asked);
+  double least_gain(size_t node) const { return worth_.least_gain(nodes_[node], found_[node]); }
   bool screening_is_hopeless(size_t node) const;
   void search_owned(std::span<const size_t> nodes, bool deeper);
   void search_column(size_t column, std::span<const size_t> nodes);
@@ -71,6 +72,7 @@ class Search {
 
   Engine& engine_;
   const Worth& worth_;
+  Looks& looks_;
   const Ledger& ledger_;
   Context& context_;
   double min_weight_;  // of a leaf, in units

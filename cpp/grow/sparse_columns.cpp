@@ -31,6 +31,12 @@ void SparseColumns::measure(std::span<const size_t> columns) {
   }
 }
 
+// The gain that a column must exceed at a node. `price`: mu times its price, without what rows pay.
+double SparseColumns::limit(size_t column, double price, const Demand& demand) const {
+  return worth_.ledger().by_rows(column) ? worth_.limit(*demand.at, column, demand.least_gain)
+                                         : demand.least_gain + price;
+}
+
 // One side of a split on a sparse column has only listed rows, which bounds the gain.
 bool SparseColumns::listed_may_pay(size_t column, double price, std::span<const Demand> demands) const {
   for (const Demand& d : demands) {
@@ -38,16 +44,16 @@ bool SparseColumns::listed_may_pay(size_t column, double price, std::span<const 
     const double length = std::sqrt(listed.squares), root = std::sqrt(listed.weight);
     const double most = (length + root * d.mean) * kRoundingSlack;
     const double rest = std::max(d.weight - listed.weight, least_weight_);
-    if (0.5 * most * most * (d.weight / rest) * kRoundingSlack > d.least_gain + price) return true;
+    if (0.5 * most * most * (d.weight / rest) * kRoundingSlack > limit(column, price, d)) return true;
   }
   return false;
 }
 
 // From the gains of the column at earlier roots, and how far the gradients have moved since.
 bool SparseColumns::root_may_pay(size_t column, double price, std::span<const Demand> demands,
-                                 const RootBounds& bounds) {
+                                 const RootBounds& bounds) const {
   return std::any_of(demands.begin(), demands.end(),
-                     [&](const Demand& d) { return bounds.bound(d.output, column) > d.least_gain + price; });
+                     [&](const Demand& d) { return bounds.bound(d.output, column) > limit(column, price, d); });
 }
 
 // The nodes at which the bound for any split exceeds the limit of the cheapest column.
@@ -61,7 +67,7 @@ std::vector<SparseColumns::Demand> SparseColumns::demands(const Question& questi
     if (question.screening && !(most_gain(open.sums, gradients, weight_shift) > least + cheapest_)) continue;
     const double mean = real(open.sums.gradient) / real(open.sums.weight);
     out.push_back({node, open.output, least, scaled(real(open.sums.weight), -weight_shift),
-                   std::abs(scaled(mean, -gradients.shift))});
+                   std::abs(scaled(mean, -gradients.shift)), &open});
   }
   return out;
 }

@@ -44,6 +44,7 @@ class SparseColumns {
   struct Demand {
     size_t node, output;
     double least_gain, weight, mean;  // mean: magnitude of the mean gradient
+    const Node* at;
   };
 
   template <class IsNew>
@@ -55,7 +56,8 @@ class SparseColumns {
     prices_.clear();
     cheapest_ = kInfinity;
     for (size_t c : columns) {
-      const double price = is_new(c) ? worth_.limit(c, 0.0) : kInfinity;
+      // Without what rows pay for it, which depends on the node.
+      const double price = is_new(c) ? worth_.limit(c, 0, 0.0) : kInfinity;
       if (!(price < kInfinity)) continue;
       cheapest_ = std::min(cheapest_, price);
       prices_.emplace_back(c, price);
@@ -64,8 +66,9 @@ class SparseColumns {
   Answer left(const Question& question, Context& context);
   std::vector<Demand> demands(const Question& question) const;
   void measure(std::span<const size_t> columns);
+  double limit(size_t column, double price, const Demand& demand) const;
   bool listed_may_pay(size_t column, double price, std::span<const Demand> demands) const;
-  static bool root_may_pay(size_t column, double price, std::span<const Demand> demands, const RootBounds& bounds);
+  bool root_may_pay(size_t column, double price, std::span<const Demand> demands, const RootBounds& bounds) const;
 
   Engine& engine_;
   const Worth& worth_;

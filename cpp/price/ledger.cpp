@@ -23,6 +23,19 @@ void Ledger::settle(const Purchase& purchase) {
     some_price_fell_ = !owned_[g] && prices_[g] < before[g];
 }
 
+void Ledger::pay_by_rows(std::vector<double> prices, std::int64_t weight) {
+  row_prices_ = std::move(prices);
+  looked_.assign(row_prices_.size(), 0);
+  weight_ = weight;
+}
+
+void Ledger::look(size_t f, std::int64_t weight) {
+  looked_[f] += weight;
+  paid_by_rows_ = 0.0;
+  for (const Purchase& p : purchases_)
+    if (by_rows(p.feature)) paid_by_rows_ += row_prices_[p.feature] * (real(looked_[p.feature]) / real(weight_));
+}
+
 void Ledger::add_up() {
   for (size_t f = 0; f < prices_.size(); ++f) {
     prices_[f] = 0.0;

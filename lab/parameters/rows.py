@@ -96,7 +96,8 @@ SECTIONS: dict[str, list[Row]] = {
     ],
     "Features": [
         Row(
-            "prices by feature, bag, neighbourhood or stage; see [LightGBM CEGB](comparison.md#lightgbm-cegb)",
+            "prices by feature, bag, neighbourhood or stage, once ([LightGBM CEGB](comparison.md#lightgbm-cegb)) or, "
+            "with PerRow, for each row that looks, in shares of all ([costs](costs.md#once-or-for-each-row))",
             "costs",
             native="cegb_tradeoff cegb_penalty_feature_coupled cegb_penalty_feature_lazy feature_contri",
         ),

@@ -222,6 +222,19 @@ class CpuEngine:
 
     def split(self, splits: list, leaves: Sequence[int]) -> list: ...
 
+    def keep_looks(self) -> None: ...
+
+    def remember(self, columns: Sequence[int], flags: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Rows that looked at columns in a fit that is continued."""
+
+    def looked(self, columns: Sequence[int]) -> list: ...
+
+    def unseen(self, nodes: Sequence[int], columns: Sequence[int]) -> list: ...
+
+    def look(self, node: int, column: int) -> None: ...
+
+    def route(self, splits: list, leaves: Sequence[int]) -> None: ...
+
     def columns(self, pool: str) -> list: ...
 
     def own(self, columns: Sequence[int]) -> None: ...
@@ -582,6 +595,9 @@ class Boosted:
     def cost(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
 
     @property
+    def row_cost(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @property
     def bought(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
 
     @property
@@ -632,7 +648,7 @@ class Boosted:
     @property
     def slope(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
 
-def boost(engine: object, rules: Sequence[PriceRule], budget: float, params: Params, constraints: Constraints, progress: Progress, observer: Callable | None, threads: int, judge: Callable | None = None) -> Boosted:
+def boost(engine: object, rules: Sequence[PriceRule], budget: float, params: Params, constraints: Constraints, progress: Progress, observer: Callable | None, threads: int, judge: Callable | None = None, row_prices: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> Boosted:
     """Boost trees on an engine; the whole loop runs without Python."""
 
 class RidgeFit:
@@ -688,6 +704,16 @@ def leaves_of_rows(trees: Trees, X: Source, last: int, threads: int) -> Annotate
 def path_prices(trees: Trees, X: Source, rules: Sequence[PriceRule], bought: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], paid: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], last: int, threads: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
     """
     Cost of the features that each row's paths need: for each row, and the mean after each iteration.
+    """
+
+def looked_rows(trees: Trees, X: Source, columns: Sequence[int], last: int, threads: int) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
+    """
+    Whether each row's paths look at each column: flags, column after column.
+    """
+
+def row_costs(trees: Trees, X: Source, prices: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, last: int, threads: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    """
+    Prices of the features that each row's paths look at: for each row, and the mean after each iteration.
     """
 
 def losses_without(trees: Trees, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], X: Source, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, fitted_y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], fitted_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, loss: object, loss_parameter: float, hidden_begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], hidden: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], last: int, threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:

@@ -101,6 +101,10 @@ class NaiveEngine:
         self.trends = []
         self.drawn, self.seen = list(range(len(self.train.y))), self.train.units  # rows, and units of all rows
         self.pools = {"all": list(range(train.X.shape[1])), "offered": [], "owned": []}
+        self.seen_by = {}  # column -> rows that have looked at it
+        if train.looks is not None:
+            for c, flags in zip(train.looks.columns.tolist(), train.looks.flags.reshape(-1, len(self.train.y))):
+                self.seen_by[c] = set(np.flatnonzero(flags).tolist())
 
     # ------------------------------------------------------------------------------------------- what is known
 
@@ -196,6 +200,7 @@ class NaiveEngine:
         kept = set(self.drawn)
         self.seen = [u if i in kept else 0 for i, u in enumerate(self.train.units)]
         self.level = [(k, self.drawn) for k in range(len(self.tree_q))]
+        self.others = [[i for i in rows if i not in kept] for _ in self.level]  # rows of each node that are not drawn
         self.leaves = [[] for _ in self.tree_q]
 
     def tree_gradients(self, tree):
@@ -236,6 +241,39 @@ class NaiveEngine:
         done = {*leaves, *(node for node, _, _ in rules)}
         self.level = children + [node for n, node in enumerate(self.level) if n not in done]
         return [self._sums(node) for node in children]
+
+    # --------------------------------------------------------------------------------------------------- looks
+
+    def keep_looks(self):
+        pass
+
+    def looked(self, columns):
+        return [self._weight(self.seen_by.get(c, ())) for c in columns]
+
+    def _weight(self, rows):
+        return sum(self.train.units[i] for i in rows)
+
+    def _rows_of(self, node):
+        drawn = self.level[node][1]
+        return drawn if len(self.drawn) == len(self.train.y) else drawn + self.others[node]
+
+    def unseen(self, nodes, columns):
+        found = []
+        for rows in map(self._rows_of, nodes):
+            found.append(self._weight(rows))
+            found += [self._weight(i for i in rows if i not in self.seen_by.get(c, ())) for c in columns]
+        return found
+
+    def look(self, node, column):
+        self.seen_by.setdefault(column, set()).update(self._rows_of(node))
+
+    def route(self, rules, leaves):
+        children = []
+        for node, column, goes_left in rules:
+            left = [b for b, is_left in enumerate(goes_left) if is_left]
+            children += twins.partition(self.others[node], self.train.bins[column], left)
+        done = {*leaves, *(node for node, _, _ in rules)}
+        self.others = children + [rows for n, rows in enumerate(self.others) if n not in done]
 
     def columns(self, pool):
         return self.pools[pool]

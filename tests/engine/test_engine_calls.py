@@ -38,6 +38,14 @@ def ready(last="begin_level", **given):
     return engine
 
 
+def _price():
+    return _core.FeaturePrices(np.ones(2), np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32), 1.0, np.inf)
+
+
+def _settings():
+    return _core.Params(), _core.Constraints(), _core.Progress(), None
+
+
 @pytest.mark.parametrize(
     ("last", "call"),
     [
@@ -59,6 +67,9 @@ def ready(last="begin_level", **given):
         ("derive", lambda e: e.begin_level([0], False)),
         ("derive", lambda e: e.split([], [0])),
         ("derive", lambda e: e.leaf_sums(0)),
+        ("derive", lambda e: e.unseen([0], [0])),
+        ("derive", lambda e: e.look(0, 0)),
+        ("derive", lambda e: e.route([], [])),
         ("begin_trees", lambda e: e.cells(0, 0)),
         ("begin_trees", lambda e: e.best_split(0, 0)),
         ("begin_trees", lambda e: e.search("all", [0], False)),
@@ -97,6 +108,19 @@ def test_steps_out_of_order(last, call):
         lambda e: e.split([], [5]),
         lambda e: e.split([(5, 0, [True])], []),
         lambda e: e.split([(0, 5, [True])], []),
+        lambda e: e.unseen([5], [0]),
+        lambda e: e.unseen([0], [5]),
+        lambda e: e.look(5, 0),
+        lambda e: e.look(0, 5),
+        lambda e: e.looked([5]),
+        lambda e: e.remember([0], np.zeros(29, dtype=np.uint8)),
+        lambda e: e.remember([5], np.zeros(30, dtype=np.uint8)),
+        lambda e: e.route([(0, 0, [True])], []),  # all rows were drawn
+        lambda e: e.route([(0, 5, [True])], []),
+        lambda e: e.route([], [5]),
+        lambda e: _core.boost(e, [_price()], np.inf, *_settings(), 1, row_prices=np.ones(3)),
+        lambda e: _core.boost(e, [_price()], np.inf, *_settings(), 1, row_prices=np.array([1.0, np.inf])),
+        lambda e: _core.boost(e, [_price()], np.inf, *_settings(), 1, row_prices=np.array([1.0, -1.0])),
         lambda e: e.leaf_sums(7),
         lambda e: e.leaf_quantiles(7, 0.5),
         lambda e: e.begin_level([5], False),

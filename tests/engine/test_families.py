@@ -16,7 +16,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 def fit_again(model, X, y, weights, **changes):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return type(model)(**(model.get_params() | changes)).fit(X, y, sample_weight=weights)
+        return type(model)(**(model.get_params(deep=False) | changes)).fit(X, y, sample_weight=weights)
 
 
 def assert_equal_models(found, expected, outputs=None):

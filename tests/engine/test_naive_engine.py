@@ -15,7 +15,7 @@ from test_families import assert_equal_models
 from test_reference import fit_both, problems
 
 from frugalboost import GBFSClassifier, GBFSRegressor, engines
-from frugalboost.costs import Bags, Neighbours
+from frugalboost.costs import Bags, Neighbours, PerRow
 
 FEW = settings(max_examples=settings.default.max_examples // 5)
 
@@ -80,6 +80,9 @@ SETTINGS = {
     "sampled features": {"new_features": 0.4, "max_iter": 25},
     "bags": {"costs": Bags([0, 0, 1, 1, 2, 2, 2]), "max_iter": 8},
     "neighbours": {"costs": Neighbours([[0, 1], [1, 2], [2, 3], [5, 6]], discount=0.5), "max_iter": 8},
+    "per row": {"costs": PerRow(0.5) + Bags([0, 0, 1, 1, 2, 2, 2]), "max_iter": 8, "mu": 0.01},
+    "per row, some rows": {"costs": PerRow([1, 2, 0, 0.5, 1, 1, 1]), "subsample": 0.5, "max_iter": 12},
+    "per row, best first": {"costs": PerRow(1.0), "subsample": 0.6, "max_leaf_nodes": 5, "max_iter": 12},
     "exactly two": {"n_features_to_select": 2, "max_iter": 5},
     "own loss": {"loss": OwnSquare(), "max_iter": 5},
     "screened": {"screening": "exact", "max_iter": 8},
@@ -94,14 +97,14 @@ def test_settings_on_the_plain_engine(name, base):
     assert_same_history(*on_both(lambda: GBFSRegressor(**options).fit(X, y)))
 
 
+@pytest.mark.parametrize("costs", [None, PerRow(0.5)])
 @pytest.mark.parametrize("base", ["trees", "both", "lines"])
-def test_a_continued_fit_on_the_plain_engine(base):
+def test_a_continued_fit_on_the_plain_engine(base, costs):
     X, y = small_table(4)
 
     def fit():
-        model = GBFSClassifier(1e-3, max_iter=4, min_samples_leaf=3, warm_start=True, base=base).fit(
-            X, y > np.median(y)
-        )
+        settings = {"max_iter": 4, "min_samples_leaf": 3, "warm_start": True, "base": base, "costs": costs}
+        model = GBFSClassifier(1e-3, **settings).fit(X, y > np.median(y))
         return model.set_params(max_iter=9).fit(X, y > np.median(y))
 
     assert_same_history(*on_both(fit))

@@ -14,7 +14,7 @@ from same_trees import assert_same_bytes
 from scipy import sparse
 
 from frugalboost import GBFSClassifier, GBFSRegressor, _core
-from frugalboost.costs import Bags, Prices
+from frugalboost.costs import Bags, PerRow, Prices
 from frugalboost.losses import Huber, Quantile
 from frugalboost.selection.ridge import fit_one_step, fit_ridges
 from frugalboost.tables.kinds import FrameTable
@@ -153,6 +153,9 @@ def test_losses(name, weighted, base):
 SETTINGS = {
     "bags": {"costs": Bags([0, 0, 1, 1, 2, 2])},
     "prices": {"costs": Prices([1, 2, 0.5, 1, 3, 1]), "budget": 4},
+    "per row": {"costs": PerRow([1, 2, 0.5, 1, 3, 0]), "mu": 0.01},
+    "per row, some rows": {"costs": PerRow(1.0) + Prices(0.5), "subsample": 0.4, "max_iter": 12, "budget": 5},
+    "per row, best first": {"costs": PerRow(1.0), "max_leaf_nodes": 6, "subsample": 0.7, "base": "both"},
     "early stopping": {"early_stopping": True, "max_iter": 40, "n_iter_no_change": 3, "validation_fraction": 0.3},
     "sampled features": {"new_features": 0.5, "max_iter": 20},
     "screened": {"screening": "exact"},

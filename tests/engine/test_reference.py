@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from same_trees import assert_same
 
 from frugalboost import GBFSClassifier, GBFSRegressor
+from frugalboost.costs import PerRow, Prices
 from frugalboost.losses import Huber, Quantile, Tweedie
 
 LOSSES = {
@@ -44,6 +45,11 @@ def columns(draw, n):
     missing = draw(st.sampled_from([0.0, 0.2, 0.0, 0.2, 1.0]))
     column[rng.random(n) < missing] = np.nan
     return column
+
+
+def row_prices(d):
+    prices = st.lists(st.sampled_from([1.0, 0.5, 0.0, 3.0]), min_size=d, max_size=d)
+    return st.one_of(st.none(), st.none(), prices)
 
 
 @st.composite
@@ -104,8 +110,15 @@ def problems(draw):
         line_scale=draw(st.sampled_from(["ranks", "values"])),
         subsample=draw(st.sampled_from([1.0, 1.0, 0.6, 0.2])),
         max_features=draw(st.sampled_from([None, None, 0.5, 1, 2, "sqrt", "log2"])),
+        row_prices=draw(row_prices(X.shape[1])),
     )
     return X, y, weights, name, options
+
+
+def costs_of(options, d):
+    if options.row_prices is None:
+        return options.prices
+    return Prices([1.0] * d if options.prices is None else options.prices) + PerRow(options.row_prices)
 
 
 def fit_both(X, y, weights, name, options):
@@ -117,7 +130,7 @@ def fit_both(X, y, weights, name, options):
     core = cls(
         options.mu,
         mu_unit=options.mu_unit,
-        costs=options.prices,
+        costs=costs_of(options, X.shape[1]),
         budget=None if np.isinf(options.budget) else options.budget,
         learning_rate=options.learning_rate,
         max_iter=options.max_iter,

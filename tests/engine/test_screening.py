@@ -13,9 +13,10 @@ from scipy import sparse
 from test_reference import problems
 
 from frugalboost import GBFSClassifier, GBFSRegressor, _core
-from frugalboost.costs import Bags, Neighbours
+from frugalboost.costs import Bags, Neighbours, PerRow, Prices
 
 WAYS = ("off", "exact", "auto")
+PRICES = ("plain", "bags", "neighbours", "function", "per row", "per row, bags")
 
 
 def assert_same(make, X, y, **fit):
@@ -37,7 +38,7 @@ def assert_same(make, X, y, **fit):
 
 @pytest.mark.slow
 @settings(max_examples=settings.default.max_examples // 2)
-@given(problems(), st.sampled_from(["plain", "bags", "neighbours", "function"]))
+@given(problems(), st.sampled_from(PRICES))
 def test_screening_changes_nothing_on_small_tables(problem, prices):
     X, y, weights, name, options = problem
     d = X.shape[1]
@@ -46,6 +47,8 @@ def test_screening_changes_nothing_on_small_tables(problem, prices):
         "bags": Bags([f"bag {i % 3}" for i in range(d)]),
         "neighbours": Neighbours((d,), discount=0.3),
         "function": lambda owned, last, prices: np.where(np.arange(d) > last, prices * 0.5, prices),
+        "per row": Prices([1.0] * d if options.prices is None else options.prices) + PerRow(np.arange(d) % 3 * 0.7),
+        "per row, bags": Bags([f"bag {i % 3}" for i in range(d)]) + PerRow(0.5),
     }[prices]
     kind = GBFSClassifier if name in ("log_loss", "multinomial") else GBFSRegressor
 

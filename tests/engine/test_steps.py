@@ -66,7 +66,9 @@ def both(rng, name, weighted, bins, n, d, extreme=False):
     if extreme:
         rows.X.scores = rng.choice(np.array([-32767, 32767], dtype=np.int16), len(rows.X.scores))
     given = (rows, None, loss, outputs, params, 2)
-    return engines.make_engine(*given), NaiveEngine(*given)
+    fast, plain = engines.make_engine(*given), NaiveEngine(*given)
+    fast.keep_looks()
+    return fast, plain
 
 
 def same(fast, plain):
@@ -90,6 +92,18 @@ def random_rules(rng, engine, sums):
         else:
             leaves.append(node)
     return rules, leaves
+
+
+def compare_looks(rng, fast, plain, nodes, columns):
+    """Rows of some nodes look at some columns, again and again."""
+    for _ in range(3):
+        asked = rng.permutation(columns)[: rng.integers(0, len(columns) + 1)].tolist()
+        assert fast.unseen(nodes, asked) == plain.unseen(nodes, asked)
+        if nodes:
+            node, column = int(rng.choice(nodes)), int(rng.choice(columns))
+            for engine in (fast, plain):
+                engine.look(node, column)
+    assert fast.looked(columns) == plain.looked(columns)
 
 
 def walk(rng, fast, plain, depth):
@@ -123,8 +137,12 @@ def walk(rng, fast, plain, depth):
             column = int(rng.choice(columns))
             same([fast.best_split(node, column)], [plain.best_split(node, column)])
             assert fast.cells(node, column) == plain.cells(node, column)
+        compare_looks(rng, fast, plain, nodes, columns)
         rules, leaves = random_rules(rng, plain, theirs)
         ours, theirs = (e.split(rules, leaves) for e in (fast, plain))
+        if share < 1:
+            for engine in (fast, plain):
+                engine.route(rules, leaves)
         assert [s[1] for s in ours] == [s[1] for s in theirs]
         count = len(theirs)
         if count == 0:

@@ -55,6 +55,7 @@ CpuEngine::CpuEngine(const Sample& train, const Sample* validation, Loss& loss, 
       predictions_(train_.target, validation, loss, std::move(before), context),
       drawn_(weights_, train.X.rows(), context),
       partition_(train.X.rows()),
+      looked_(train.X.rows(), train.X.columns(), weights_),
       rows_(weights_),
       owned_(train.X),
       offered_(train.X),
@@ -84,6 +85,7 @@ void CpuEngine::begin_trees(std::span<const std::int8_t> signs, const RowDraw& d
   const AllGradients gradients = searched();
   drawn_.draw(draw, context_);
   partition_.reset(gradients.size(), drawn_, context_);
+  if (looked_.kept()) looked_.begin_trees(gradients.size(), drawn_, context_);
   leaves_.assign(gradients.size(), {});
   roots_.clear();
   level_ = {};
@@ -152,10 +154,7 @@ std::vector<NodeSums> CpuEngine::split(std::span<const SplitRule> splits, std::s
   for (size_t leaf : leaves) leaves_[level_.nodes[leaf].output].push_back(level_.nodes[leaf]);
   std::vector<NodeSplit> node_splits;
   for (const SplitRule& rule : splits) node_splits.push_back({&rule, level_.nodes[rule.node]});
-  const RowPartition::Bins bins = [&](const SplitRule& rule, std::span<const Row> rows, std::uint8_t* out) {
-    singles_.gather(rule.column, rows, out);
-  };
-  partition_.split(node_splits, bins, weights_, context_);
+  partition_.split(node_splits, bins(), weights_, context_);
   if (sample_) sample_->split(splits, context_);
   Level next;
   std::vector<NodeSums> sums;

@@ -9,6 +9,7 @@
 #include "engine/cpu/drawn_rows.hpp"
 #include "engine/cpu/group_search.hpp"
 #include "engine/cpu/lines.hpp"
+#include "engine/cpu/looked_rows.hpp"
 #include "engine/cpu/predictions.hpp"
 #include "engine/cpu/sampling.hpp"
 #include "engine/cpu/sparse_search.hpp"
@@ -54,6 +55,22 @@ class CpuEngine final : public Engine {
   std::vector<NodeSums> begin_level(std::span<const std::uint8_t> open, bool squares) override;
   std::vector<NodeSums> split(std::span<const SplitRule> splits, std::span<const size_t> leaves) override;
 
+  void keep_looks() override { looked_.keep(); }
+  // Before boosting: which rows have looked at columns in an earlier fit; flags of all rows, column after column.
+  void remember(std::span<const size_t> columns, std::span<const std::uint8_t> flags) {
+    looked_.remember(columns, flags);
+  }
+  std::vector<std::int64_t> looked(std::span<const size_t> columns) override {
+    return looked_.looked(columns, context_);
+  }
+  std::vector<std::int64_t> unseen(std::span<const size_t> nodes, std::span<const size_t> columns) override {
+    return looked_.unseen(nodes, columns, level_.nodes, partition_, context_);
+  }
+  void look(size_t node, size_t column) override { looked_.look(node, column, level_.nodes, partition_, context_); }
+  void route(std::span<const SplitRule> splits, std::span<const size_t> leaves) override {
+    looked_.route(splits, leaves, bins(), context_);
+  }
+
   std::span<const size_t> columns(Pool pool) const override { return search_[number_of(pool)].columns(); }
   void own(std::span<const size_t> columns) override;
   void offer(std::span<const size_t> columns) override;
@@ -95,6 +112,11 @@ class CpuEngine final : public Engine {
   // The gradients on which trees are searched, by tree.
   AllGradients searched() const { return for_all_ ? AllGradients(&combined_, 1) : predictions_.gradients(); }
   size_t tree_of(size_t output) const { return for_all_ ? 0 : output; }
+  RowPartition::Bins bins() const {
+    return [this](const SplitRule& rule, std::span<const Row> rows, std::uint8_t* out) {
+      singles_.gather(rule.column, rows, out);
+    };
+  }
   void begin_screening();
   void let_wait(std::span<const SplitRule> splits, std::span<const size_t> leaves, Level& next) const;
   void add_up_level(std::span<const std::uint8_t> open, bool squares);
@@ -110,6 +132,7 @@ class CpuEngine final : public Engine {
   Predictions predictions_;
   DrawnRows drawn_;
   RowPartition partition_;
+  LookedRows looked_;
   OrderedRows rows_;
   Level level_;
   std::vector<NodeSums> roots_;                // by tree

@@ -1,6 +1,7 @@
 """Prices of features, plain or with structure; they can be added with ``+``.
 
 * :class:`Prices`: one price each, with a default, free and forbidden features.
+* :class:`PerRow`: one price each, paid for each row that looks at the feature.
 * :class:`Bags`: the first feature of a bag pays, the others become free.
 * :class:`Neighbours`: buying a feature makes its neighbours in a grid or graph cheaper.
 * :class:`Stages`: steps that must be passed, and paid once, before features can be bought.
@@ -13,6 +14,7 @@ from frugalboost.costs.bags import Bags
 from frugalboost.costs.cost import Cost, Costs, FeatureTable, Resolved, Sum
 from frugalboost.costs.function import Function
 from frugalboost.costs.neighbours import Neighbours
+from frugalboost.costs.per_row import PerRow
 from frugalboost.costs.prices import Prices
 from frugalboost.costs.resolve import resolve
 from frugalboost.costs.stages import Stage, Stages
@@ -24,6 +26,7 @@ __all__ = [
     "FeatureTable",
     "Function",
     "Neighbours",
+    "PerRow",
     "Prices",
     "Resolved",
     "Stage",

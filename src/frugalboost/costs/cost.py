@@ -150,6 +150,7 @@ class Resolved:
     structured: bool  # an object or a function, not a plain list
     bags: tuple[tuple[int, ...], ...] | None = None  # columns that are bought and sold together; None: no bags
     bag_prices: Floats | None = None  # of these bags; None: all the same
+    row_prices: Floats | None = None  # finite, paid for each row that looks at a feature; None: there are none
 
     @cached_property
     def bags_of(self) -> dict[int, list[int]]:
@@ -160,6 +161,14 @@ class Resolved:
     def overlap(self) -> bool:
         """Whether a feature is in several bags."""
         return any(len(bags) > 1 for bags in self.bags_of.values())
+
+    def on(self, columns: NDArray[np.integer[Any]]) -> Resolved:
+        """Prices of these columns alone when all are owned: only rows pay."""
+        n = len(columns)
+        free = _core.FeaturePrices(np.zeros(n), *flattened([]), 1.0, np.inf)
+        by_row = None if self.row_prices is None else self.row_prices[columns]
+        start = np.zeros(n) if by_row is None else by_row
+        return Resolved((free,), start, self.cost, False, self.structured, row_prices=by_row)
 
     def payer(self) -> Payer:
         """A new payer, which says which bag pays for each feature."""
@@ -185,7 +194,7 @@ class Resolved:
     @property
     def key(self) -> str:
         """A text that is the same for equal prices."""
-        return repr(self.cost._key())
+        return self.cost.key
 
 
 class Cost(ABC):
@@ -215,6 +224,10 @@ class Cost(ABC):
 
     def bag_prices(self, table: FeatureTable) -> Floats | None:
         """Prices of these bags, which decide which bag a feature of several bags pays; None if all are the same."""
+        return None
+
+    def row_prices(self, table: FeatureTable) -> Floats | None:
+        """Prices that each row pays that looks at a feature for the first time; None if there are none."""
         return None
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -279,6 +292,11 @@ class Cost(ABC):
                 shown.append(f"{f.name}={_short(value)}")
         return f"{type(self).__name__}({', '.join(shown)})"
 
+    @property
+    def key(self) -> str:
+        """A text that is the same for equal prices."""
+        return repr(self._key())
+
     def _key(self) -> Hashable:
         return (type(self).__name__, *(comparable(v) for v in self.get_params().values()))
 
@@ -324,6 +342,12 @@ class Sum(Cost):
     def bag_prices(self, table: FeatureTable) -> Floats | None:
         """Prices of the bags of that term."""
         return next((term.bag_prices(table) for term in self.terms if term.bags(table) is not None), None)
+
+    def row_prices(self, table: FeatureTable) -> Floats | None:
+        """Prices per row of all terms, added up."""
+        found = [prices for term in self.terms if (prices := term.row_prices(table)) is not None]
+        with np.errstate(over="ignore"):
+            return np.sum(found, axis=0) if found else None
 
     def __repr__(self) -> str:
         return " + ".join(map(repr, self.terms))

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from frugalboost import _core
 from frugalboost.costs.cost import Cost, FeatureTable, Resolved
 from frugalboost.costs.function import Function
+from frugalboost.costs.paying import flattened
 from frugalboost.costs.prices import Prices
 
 
@@ -60,5 +62,11 @@ def resolve(costs: Any, n_features: int, names: Sequence[str] | None) -> Resolve
     table = FeatureTable(n_features, None if names is None else tuple(names))
     rules = cost.rules(table)
     start = np.sum([np.asarray(rule.prices) for rule in rules], axis=0)
+    by_row = cost.row_prices(table)
+    if by_row is not None:
+        start = start + by_row  # at first, every row of a split looks at the feature for the first time
+        if (never := np.isinf(by_row)).any():
+            rules = (*rules, _core.FeaturePrices(np.where(never, np.inf, 0.0), *flattened([]), 1.0, np.inf))
+            by_row = np.where(never, 0.0, by_row)
     bags, bag_prices = cost.bags(table), cost.bag_prices(table)
-    return Resolved(rules, start, cost, costs is not None, is_structured(costs), bags, bag_prices)
+    return Resolved(rules, start, cost, costs is not None, is_structured(costs), bags, bag_prices, by_row)

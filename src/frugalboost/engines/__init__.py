@@ -19,6 +19,14 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
+class Looks:
+    """Which rows looked at which columns in an earlier fit."""
+
+    columns: NDArray[np.int32]
+    flags: NDArray[np.uint8]  # of all rows, column after column
+
+
+@dataclass(frozen=True)
 class EngineRows:
     """Rows in bins with their targets, and raw predictions to continue from, if there are any."""
 
@@ -26,6 +34,7 @@ class EngineRows:
     y: Floats
     weights: Floats | None
     raw: Floats | None = None  # output after output
+    looks: Looks | None = None  # where rows pay for what they look at, and boosting continues
 
 
 def make_engine(
@@ -38,7 +47,7 @@ def make_engine(
     part: _core.ThreadPart | None = None,
 ) -> Any:
     """The engine of a fit. ``part``: the rows are one part of a table, other parts have the rest."""
-    return _core.CpuEngine(
+    engine = _core.CpuEngine(
         X=train.X,
         y=train.y,
         weights=train.weights,
@@ -54,5 +63,8 @@ def make_engine(
         seed=params.seed,
         threads=threads,
         part=part,
-        merge=params.subsample >= 1.0,  # equal rows are drawn one by one
+        merge=params.subsample >= 1.0 and train.looks is None,  # equal rows are drawn, or have looked, one by one
     )
+    if train.looks is not None:
+        engine.remember(train.looks.columns.tolist(), train.looks.flags)
+    return engine

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from frugalboost import losses
+from frugalboost.costs import Cost, PerRow, Prices
 from frugalboost.costs.resolve import is_structured
 from frugalboost.estimators.fitted import publish
 from frugalboost.files import format as model_file
@@ -161,6 +162,7 @@ def _restore(estimator: Any, model: Model, thresholds: Thresholds | None, descri
         description["seed"],
         thresholds=thresholds,
         lost_costs=description["structured_costs"],
+        costs_in_file=estimator.costs.key if isinstance(estimator.costs, Cost) else None,
         fingerprint=None if fingerprint is None else tuple(fingerprint),
         constraints=constraints,
         draw=description["set_aside"],
@@ -192,12 +194,27 @@ def _params_to_file(estimator: Any) -> dict[str, Any]:
         params["categorical_features"] = np.asarray(params["categorical_features"]).tolist()
     params |= _constraints_to_file(params)
     if is_structured(params["costs"]):
-        params["costs"] = estimator._model.paid_prices().tolist()
+        params["costs"] = _paid_prices(estimator)
     elif hasattr(params["costs"], "items"):
         params["costs"] = dict(params["costs"].items())
     elif params["costs"] is not None:
         params["costs"] = np.asarray(params["costs"], dtype=np.float64).tolist()
     return params
+
+
+def _paid_prices(estimator: Any) -> list[float] | dict[str, list[float]]:
+    """What was paid for each feature; where rows pay, that and the prices per row."""
+    model, costs = estimator._model, estimator._costs()
+    if costs.row_prices is None:
+        return model.paid_prices().tolist()  # type: ignore[no-any-return]
+    paid = np.sum([np.asarray(rule.prices) for rule in costs.rules], axis=0)
+    paid[model.purchases.feature] = model.purchases.price
+    return {"paid": paid.tolist(), "per_row": costs.row_prices.tolist()}
+
+
+def _is_paid_by_row(value: Any) -> bool:
+    lists = isinstance(value, dict) and value.keys() == {"paid", "per_row"}
+    return lists and all(isinstance(v, list) and all(map(is_number, v)) for v in value.values())
 
 
 def _constraints_to_file(params: dict[str, Any]) -> dict[str, Any]:
@@ -221,6 +238,11 @@ def _params_from_file(params: dict[str, Any], loss: Any, made: Any) -> dict[str,
             require(_is_param(name, value), f"its parameter {name!r} is of a type that it can't have")
     require("loss" in params, "its parameters lack 'loss'")
     kept = {name: value for name, value in params.items() if name not in _MACHINE_PARAMS}
+    if _is_paid_by_row(kept.get("costs")):
+        try:
+            kept["costs"] = Prices(kept["costs"]["paid"]) + PerRow(kept["costs"]["per_row"])
+        except ValueError as error:
+            raise ModelFileError(str(error)[:400].removesuffix(".")) from None
     before = {name: value for name, value in _EARLIER_PARAMS.items() if name in names}
     return {**before, **kept, "loss": _loss_from_file(params["loss"], loss)}
 
@@ -230,6 +252,8 @@ def _is_param(name: str, value: Any) -> bool:
         return True
     if name == "costs" and isinstance(value, list):
         return all(map(is_number, value))
+    if name == "costs" and _is_paid_by_row(value):
+        return True
     if name == "categorical_features" and isinstance(value, list):
         return all(isinstance(v, str | int) for v in value)
     if name == "monotonic_cst" and isinstance(value, list):

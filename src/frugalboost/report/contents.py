@@ -221,6 +221,7 @@ def chosen_features(findings: Findings, index: Index) -> list[dict[str, Any]]:
     errors = {s.n_features: s for s in findings.steps}
     slopes = {line["feature"]: line["slope"] for line in model.lines_}
     often = Counter(c for split in findings.bought for c in split.tolist())
+    by_row = model._costs().row_prices  # beside what was paid once, what a row pays that looks
     found = []
     for k, column in enumerate(model.selected_features_.tolist(), start=1):
         step = errors.get(k)
@@ -230,7 +231,7 @@ def chosen_features(findings: Findings, index: Index) -> list[dict[str, Any]]:
                 "column": column,
                 "kind": kind_of(model, column),
                 "gain": float(shares[column]),
-                "price": float(bought.price[k - 1]),
+                "price": float(bought.price[k - 1]) + (0.0 if by_row is None else float(by_row[column])),
                 "tree": int(bought.iteration[k - 1]),
                 "splits": [often[column], len(findings.bought)],  # that bought it, of how many
                 "slope": slopes.get(column),  # None: it has no lines; a list: of each class

@@ -73,6 +73,8 @@ class OwnedBags:
     def prices(self) -> Floats:
         """What was paid for each bag; a free one counts like the cheapest other one, since k is limited too."""
         price = prices_paid(self._costs, self.order)
+        if self._costs.row_prices is not None:  # as if every row looked at every feature
+            price = {c: paid + float(self._costs.row_prices[c]) for c, paid in price.items()}
         prices = np.array([sum(price.get(c, 0.0) for c in columns) for columns, _ in self._came_with])
         return np.where(prices > 0, prices, prices[prices > 0].min() if (prices > 0).any() else 1.0)
 

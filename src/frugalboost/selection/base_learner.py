@@ -347,8 +347,9 @@ def lines_buy(tried: Sequence[Sequence[FoldPurchases]], place: int) -> bool:
 
 
 def at_most(task: FitTask, number: int) -> FitTask:
-    """The task with mu = 0 and at most this number of purchases; a bag is one."""
-    return replace(task, costs=task.costs.at_most(number), params=replace(task.params, mu=0.0))
+    """The task with mu = 0 and at most this number of purchases; a bag is one. Where rows pay, mu stays as it is."""
+    mu = 0.0 if task.costs.row_prices is None else task.params.mu
+    return replace(task, costs=task.costs.at_most(number), params=replace(task.params, mu=mu))
 
 
 def with_depth(task: FitTask, depth: int | None) -> FitTask:

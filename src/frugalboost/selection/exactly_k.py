@@ -26,7 +26,7 @@ from frugalboost.selection.base_learner import (
     outnumbered,
     with_depth,
 )
-from frugalboost.selection.final_fit import FitResult, fit_on, refit_scores
+from frugalboost.selection.final_fit import FitResult, check_budget, fit_on, refit_scores
 from frugalboost.selection.importance import HeldOutImportance
 from frugalboost.selection.purchase_order import PurchaseOrder
 from frugalboost.selection.ridge import has_ridge
@@ -67,6 +67,7 @@ def eliminate(
     """
     if not has_values(task.loss):
         raise ValueError("n_features_to_select needs the loss of every row: give your loss a method 'value'.")
+    check_budget(task)
     if task.params.multi_strategy == "auto":  # of k features those are best that one tree for all classes buys
         task = replace(task, params=replace(task.params, multi_strategy="multi_output_tree"))
     plan = Plan(task, numbers, observer, threads)

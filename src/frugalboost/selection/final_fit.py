@@ -41,6 +41,8 @@ def forward(task: FitTask, observer: Observer | None, threads: int) -> FitResult
         raise ValueError(
             'refit="auto" compares validation losses: set early_stopping=True, or give fit X_val and y_val.'
         )
+    if refit:
+        check_budget(task)
     model = boost(task, None, observer, threads)
     if not refit:
         return FitResult(model)
@@ -52,6 +54,15 @@ def forward(task: FitTask, observer: Observer | None, threads: int) -> FitResult
     if refit == "auto" and not again.validation_loss < model.validation_loss:
         keep = "forward"
     return FitResult(again if keep == "refit" else model, refit_scores(model, again, keep))
+
+
+def check_budget(task: FitTask) -> None:
+    """Raise ValueError for a budget that a second fit can't keep."""
+    if task.costs.row_prices is not None and np.isfinite(task.budget):
+        raise ValueError(
+            f"budget={task.budget:g} also limits what rows pay (PerRow), which is known only after the last fit: it "
+            "can't be kept with n_features_to_select, refit or average. Leave the budget out and raise mu."
+        )
 
 
 def refit_scores(model: Model, again: Model, keep: str) -> dict[str, Any]:
@@ -74,6 +85,8 @@ def fit_on(
     task: FitTask, columns: Columns, bought: Model, observer: Observer | None, threads: int, last: LastFit = TREES
 ) -> Model:
     """Fit on some columns, all free, with the task's settings; the model is one of the whole table.
+
+    Only prices per row are still paid, at the task's mu.
 
     ``columns`` are in order of purchase: another order may exceed the budget. ``bought`` is the model on the whole
     table that bought them; mu_max and impurity are taken from it.
@@ -101,6 +114,8 @@ def _fit_free(task: FitTask, columns: Columns, observer: Observer | None, thread
     """A model on some columns, all free, with the column numbers of the whole table."""
     order, columns = columns, np.sort(columns)
     narrow = narrowed(task, columns, threads)
+    if task.costs.row_prices is not None:  # owning is free, looking is not
+        narrow = replace(narrow, costs=task.costs.on(columns), params=replace(narrow.params, mu=task.params.mu))
     models = []
     if last.has_ridge:  # lines in the order of purchase
         models.append(ridge_model(narrow, np.searchsorted(columns, order), last.l2, threads))

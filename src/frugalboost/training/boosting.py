@@ -45,20 +45,33 @@ def boost(
         observer=observer,
         threads=threads,
         judge=judge,
+        row_prices=task.costs.row_prices,
     )
     scores = None if judge is None else judge.scores
-    return with_prediction_costs(_joined(previous, grown, task, scores), task, threads)
+    model = _joined(previous, grown, task, scores)
+    return model if task.costs.row_prices is not None else with_prediction_costs(model, task, threads)
 
 
 def with_prediction_costs(model: Model, task: FitTask, threads: int) -> Model:
     """The model with the cost of a prediction after each iteration, if prices were given."""
     if not task.costs.given:
         return model
+    if task.costs.row_prices is not None:
+        return _with_row_costs(model, task, task.costs.row_prices, threads)
     # On some random rows, since this must not take longer than boosting.
     some = int(np.clip(PRICED_CELLS / task.binned.shape[1], 50, 200))
     X = _rows_to_price(model, task, some, threads)
     means = model.prediction_costs(X, task.costs, model.n_iterations, threads)[1]
     return replace(model, curve=replace(model.curve, prediction_cost=np.concatenate([[0.0], means])))
+
+
+def _with_row_costs(model: Model, task: FitTask, prices: Floats, threads: int) -> Model:
+    """The same where rows pay: the mean over all training rows, which is a part of what was paid."""
+    weights = task.train.weights
+    own = model.ensemble.row_costs(task.binned, prices, weights, model.n_iterations, threads)[1]
+    means = np.concatenate([[0.0], own])
+    paid = np.concatenate([[0.0], np.cumsum(model.purchases.price)])[model.curve.n_features]
+    return replace(model, curve=replace(model.curve, cost=paid + means, prediction_cost=means))
 
 
 def _rows_to_price(model: Model, task: FitTask, some: int, threads: int) -> _core.Source:
@@ -104,6 +117,10 @@ def _engine_rows(
         return engines.EngineRows(binned, sample.y, sample.weights, raw)
 
     train = rows(task.train, task.binned)
+    if previous is not None and task.costs.row_prices is not None:
+        bought = previous.purchases.feature
+        flags = previous.ensemble.looks(_values(task, task.train, task.binned), bought, threads)
+        train = replace(train, looks=engines.Looks(bought, flags))
     if task.validation is None:
         return train, None
     assert task.validation_bins is not None
@@ -156,8 +173,10 @@ def _joined(previous: Model | None, grown: _core.Boosted, task: FitTask, scores:
         "validation_loss": np.asarray(grown.validation_loss),
         "n_features": np.asarray(grown.features),
         "cost": np.asarray(grown.cost),
-        "prediction_cost": np.full(len(grown.cost), np.nan),
+        "prediction_cost": np.asarray(grown.row_cost),
     }
+    if task.costs.row_prices is None:
+        curve["prediction_cost"] = np.full(len(grown.cost), np.nan)
     if scores is not None:
         curve["validation_score"] = scores
     bought_iteration = np.asarray(grown.bought_iteration)

@@ -173,6 +173,20 @@ class Ensemble:
         rows, means = _core.path_prices(self._core_trees(), X, list(rules), bought, paid, last, threads)
         return np.asarray(rows), np.asarray(means)
 
+    def row_costs(
+        self, X: _core.Source, prices: Floats, weights: Floats | None, iterations: int, threads: int
+    ) -> tuple[Floats, Floats]:
+        """What each row pays for the features that its paths look at, and the weighted mean after each iteration."""
+        last = iterations * self.n_outputs
+        rows, means = _core.row_costs(self._core_trees(), X, prices, weights, last, threads)
+        return np.asarray(rows), np.asarray(means)
+
+    def looks(self, X: _core.Source, columns: NDArray[np.int32], threads: int) -> NDArray[np.uint8]:
+        """Whether each row's paths look at each column: flags of all rows, column after column."""
+        last = self.n_iterations * self.n_outputs
+        found: NDArray[np.uint8] = np.asarray(_core.looked_rows(self._core_trees(), X, columns.tolist(), last, threads))
+        return found
+
     def losses_without(
         self,
         X: _core.Source,

@@ -93,7 +93,12 @@ class Model:
     def prediction_costs(
         self, X: _core.Source, costs: Resolved, iterations: int, threads: int
     ) -> tuple[Floats, Floats]:
-        """The cost of predictions if a feature is fetched when a path uses it: by row, and means by iteration."""
+        """The cost of predictions if a feature is fetched when a path uses it: by row, and means by iteration.
+
+        Where prices are per row, only these: what is paid once for the model is not paid again by a prediction.
+        """
+        if costs.row_prices is not None:
+            return self.ensemble.row_costs(X, costs.row_prices, None, iterations, threads)
         bought, rules = self.purchases, costs.rules
         if any(isinstance(rule, _core.CallablePrices) for rule in rules):
             # A function would be called for every set of features that a row uses: take the prices that were paid.

@@ -30,6 +30,7 @@ class WarmStart:
     # Only with warm_start=True.
     thresholds: Thresholds | None = None
     lost_costs: bool = False  # the model came from a file, which does not hold price objects
+    costs_in_file: str | None = None  # the key of the prices that stand for them
     fingerprint: tuple[int, str] | None = None
     constraints: Constraints | None = None  # which all trees keep
     draw: str | None = None  # how rows were set aside; None: as versions did that did not say
@@ -62,7 +63,7 @@ class WarmStart:
         trees = self.model.ensemble
         if trees.n_outputs != task.outputs or len(self.model.prices) != len(task.costs.start):
             raise ValueError(f"{_CANT_CONTINUE} has another number of features or classes. {_START_AGAIN}")
-        if self.lost_costs and not task.costs.structured:
+        if self.lost_costs and (not task.costs.structured or task.costs.key == self.costs_in_file):
             raise ValueError(
                 "warm_start=True, but this model came from a file and was fitted with a price object or a function, "
                 "which a file does not hold. Set it again: set_params(costs=...)."
@@ -78,7 +79,7 @@ class WarmStart:
                 f"{_START_AGAIN}"
             )
         self._check_draw(task)
-        paid = float(self.model.purchases.price.sum())
+        paid = float(self.model.curve.cost[-1])
         if paid > task.budget * (1 + 1e-9):
             raise ValueError(
                 f"{_CANT_CONTINUE} has paid {paid:g} already, more than budget={task.budget:g}. Purchases can't be "
