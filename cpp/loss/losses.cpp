@@ -6,6 +6,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "loss/several_outputs.hpp"
 #include "support/kernels.hpp"
 #include "support/portable_math.hpp"
 
@@ -424,6 +425,11 @@ Int128 LossSum::sum(const Weights& weights, size_t first_row) const {
 
 std::unique_ptr<Loss> make_loss(const std::string& name, size_t outputs, double parameter) {
   if (name == "log_loss" && outputs > 1) return std::make_unique<Multinomial>(outputs);
+  if (outputs > 1) {
+    std::vector<std::unique_ptr<Loss>> own;
+    for (size_t k = 0; k < outputs; ++k) own.push_back(make_loss(name, 1, parameter));
+    return std::make_unique<SeveralOutputs>(std::move(own));
+  }
   if (name == "log_loss") return std::make_unique<LogLoss>();
   if (name == "squared_error") return std::make_unique<SquaredError>();
   if (name == "absolute_error") return std::make_unique<AbsoluteError>();

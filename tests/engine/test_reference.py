@@ -24,6 +24,8 @@ LOSSES = {
     "tweedie": (GBFSRegressor, Tweedie(1.2), lambda: reference.Tweedie(1.2)),
 }
 
+SEVERAL = [name for name in LOSSES if name != "log_loss"]  # may have several columns of y
+
 
 @st.composite
 def columns(draw, n):
@@ -72,6 +74,10 @@ def problems(draw):
         y[0] = 1.0
     else:
         y = score if draw(st.booleans()) else np.round(score)
+    if name in SEVERAL and draw(st.sampled_from([False, False, True])):
+        others = [y, y[rng.permutation(n)], np.full(n, y[0]), np.round(y + rng.random(n), 1) + 1.0]
+        picked = draw(st.lists(st.integers(0, 3), min_size=1, max_size=3))
+        y = np.column_stack([y, *(others[k] * draw(st.sampled_from([1.0, 1e-3, 1e4])) for k in picked)])
     kind = draw(st.sampled_from(["none", "none", "integers", "reals", "wide"]))
     weights = {
         "none": None,
@@ -113,7 +119,9 @@ def fit_both(X, y, weights, name, options):
         cls, loss, make = GBFSClassifier, "log_loss", lambda: reference.Multinomial(int(y.max()) + 1)
     else:
         cls, loss, make = LOSSES[name]
-    strategy = {"multi_strategy": options.multi_strategy} if cls is GBFSClassifier else {}
+    if y.ndim == 2:
+        own = make
+        make = lambda: reference.SeveralOutputs([own() for _ in range(y.shape[1])])  # noqa: E731
     core = cls(
         options.mu,
         mu_unit=options.mu_unit,
@@ -137,7 +145,7 @@ def fit_both(X, y, weights, name, options):
         interaction_cst=options.interactions,
         subsample=options.subsample,
         max_features=options.max_features,
-        **strategy,
+        multi_strategy=options.multi_strategy,
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from frugalboost import _core
 from frugalboost.losses import BuiltIn, Loss
+from frugalboost.tables.targets import columns_of, for_core
 
 Floats = NDArray[np.float64]
 
@@ -40,11 +41,11 @@ def make_engine(
     """The engine of a fit. ``part``: the rows are one part of a table, other parts have the rest."""
     return _core.CpuEngine(
         X=train.X,
-        y=train.y,
+        y=for_core(train.y),
         weights=train.weights,
         raw=train.raw,
         X_val=None if validation is None else validation.X,
-        y_val=None if validation is None else validation.y,
+        y_val=None if validation is None else for_core(validation.y),
         weights_val=None if validation is None else validation.weights,
         raw_val=None if validation is None else validation.raw,
         loss=loss.name if isinstance(loss, BuiltIn) else loss,
@@ -55,4 +56,5 @@ def make_engine(
         threads=threads,
         part=part,
         merge=params.subsample >= 1.0,  # equal rows are drawn one by one
+        targets=len(columns_of(train.y)),
     )

@@ -148,6 +148,8 @@ def _restore(estimator: Any, model: Model, thresholds: Thresholds | None, descri
         estimator.feature_names_in_ = np.array(description["feature_names"], dtype=object)
     if description["classes"] is not None:
         estimator.classes_ = description["classes"]
+    else:
+        estimator.n_outputs_ = model.ensemble.n_outputs
     publish(estimator, FitResult(model, description["refit_scores"], description["selling"]))
     fingerprint = description["fingerprint"]
     try:
@@ -172,7 +174,7 @@ def _restore(estimator: Any, model: Model, thresholds: Thresholds | None, descri
 
 
 _MACHINE_PARAMS = ("n_jobs", "verbose", "bins_folder", "screening", "callbacks")  # how a fit is run; not saved
-_EARLIER_PARAMS = {"multi_strategy": "one_output_per_tree"}  # what versions did that did not say
+_EARLIER_PARAMS = {"multi_strategy": "one_output_per_tree"}  # what versions did with classes that did not say
 
 
 def _params_to_file(estimator: Any) -> dict[str, Any]:
@@ -221,7 +223,7 @@ def _params_from_file(params: dict[str, Any], loss: Any, made: Any) -> dict[str,
             require(_is_param(name, value), f"its parameter {name!r} is of a type that it can't have")
     require("loss" in params, "its parameters lack 'loss'")
     kept = {name: value for name, value in params.items() if name not in _MACHINE_PARAMS}
-    before = {name: value for name, value in _EARLIER_PARAMS.items() if name in names}
+    before = _EARLIER_PARAMS if hasattr(made, "predict_proba") else {}
     return {**before, **kept, "loss": _loss_from_file(params["loss"], loss)}
 
 

@@ -144,10 +144,9 @@ def check_records(description: dict[str, Any], n_features: int) -> None:
 
 
 def check_classes(classes: NDArray[Any] | None, outputs: int, of_classifier: bool) -> None:
-    """Two classes have one output, more have one each; a regressor has one."""
+    """Two classes have one output, more have one each; a regressor has one for each target."""
     require((classes is not None) == of_classifier, "its classes do not fit its kind")
     if classes is None:
-        require(outputs == 1, "a regressor has one output, and it has more")
         return
     require(outputs != 2 and len(classes) == max(2, outputs), "its classes do not fit its trees")
     labels = classes.tolist()

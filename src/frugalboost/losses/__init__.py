@@ -11,7 +11,8 @@ needed for the training loss and early stopping:
 * ``value(y, raw)``: the loss of every row.
 
 With two classes ``y`` holds 0 and 1 and ``inverse_link`` gives the probability of the second. With K > 2 classes
-``y`` holds 0 ... K-1 and raw predictions, derivatives and probabilities have shape (n_samples, K).
+``y`` holds 0 ... K-1 and raw predictions, derivatives and probabilities have shape (n_samples, K). With K columns of
+numbers ``y`` has shape (n_samples, K) too, ``start`` gives K numbers, and ``value`` one number for each row.
 """
 
 from __future__ import annotations

@@ -162,7 +162,8 @@ PARAMETERS = (
         "500",
         "int",
         [Interval(Integral, 1, None, closed="left")],
-        "Maximum number of iterations; each grows one tree, or for more than two classes what ``multi_strategy`` says.",
+        """Maximum number of iterations; each grows one tree, or for more than two classes or several columns of y what
+        ``multi_strategy`` says.""",
         kept="int",
         to_core=_same,
     ),
@@ -194,13 +195,12 @@ PARAMETERS = (
         '"auto"',
         '{"auto", "one_output_per_tree", "multi_output_tree"}',
         [StrOptions({"auto", "one_output_per_tree", "multi_output_tree"})],
-        """With more than two classes: a tree for each class in every iteration, or one tree for all of them, whose
-        leaves have a value for each class. One tree is faster, and a feature is bought for all classes at once (see
+        """With more than two classes, or several columns of y: a tree for each of them in every iteration, or one tree
+        for all, whose leaves have a value for each. One tree is faster, and a feature is bought for all at once (see
         docs/algorithm.md), but as many iterations fit less. "auto": one tree with ``n_features_to_select``, otherwise a
-        tree for each class. Lines belong to one class each: with ``base="lines"`` or "both", so do trees.""",
+        tree for each. Lines belong to one class or column each: with ``base="lines"`` or "both", so do trees.""",
         kept="str",
         to_core=_member(_core.MultiStrategy, auto="one_output_per_tree"),
-        only="classifier",
     ),
     Parameter(
         "base",
