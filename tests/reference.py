@@ -238,6 +238,43 @@ class Tweedie(Poisson):
         return exp(self.two * raw[0]) / self.two - y * exp(self.one * raw[0]) / self.one
 
 
+class Cox:
+    """Times until an event, negative where there was none; equal times as by Breslow."""
+
+    step_limit = 10.0
+    quantile = None
+    outputs = 1
+
+    def start(self, y, units):
+        self.units = units
+        return [0.0]
+
+    def _at_risk(self, y, raw):
+        """The share of each row in the largest risk, and for each time the weighted shares of those with that time or a
+        later one."""
+        shares = [max(1, int(v)) for v in np.rint(np.ldexp(exp(raw[0] - np.max(raw[0])), 60))]
+        times = sorted(set(np.abs(y).tolist()))
+        weights, later = {}, 0
+        for t in reversed(times):
+            later += sum(u * s for u, s, own in zip(self.units, shares, np.abs(y)) if own == t)
+            weights[t] = ldexp(float(later), -60)
+        return np.array([ldexp(float(s), -60) for s in shares]), times, weights
+
+    def derivatives(self, y, raw):
+        shares, times, weights = self._at_risk(y, raw)
+        hazard, total = {}, 0.0
+        for t in times:
+            total += float(sum(u for u, own in zip(self.units, y) if own == t)) / weights[t]
+            hazard[t] = total
+        h = shares * np.array([hazard[abs(t)] for t in y.tolist()])
+        return [np.where(y > 0, 1.0, 0.0) - h], [h]
+
+    def values(self, y, raw):
+        _, _, weights = self._at_risk(y, raw)
+        logs = {t: float(log(w / float(sum(self.units)))[0]) + float(np.max(raw[0])) for t, w in weights.items()}
+        return np.where(y > 0, np.array([logs[abs(t)] for t in y.tolist()]) - raw[0], 0.0)
+
+
 class SeveralOutputs:
     """A loss of its own for each column of y. Where outputs are compared or added up they are on a common scale, which
     is found at the best constant: gradients are divided by their spread, losses by what a step of that size changes."""

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "loss/cox.hpp"
 #include "loss/several_outputs.hpp"
 #include "support/kernels.hpp"
 #include "support/portable_math.hpp"
@@ -437,6 +438,7 @@ std::unique_ptr<Loss> make_loss(const std::string& name, size_t outputs, double 
   if (name == "huber") return std::make_unique<Huber>(parameter);
   if (name == "poisson") return std::make_unique<Poisson>();
   if (name == "gamma") return std::make_unique<Gamma>();
+  if (name == "cox") return std::make_unique<Cox>();
   if (name == "tweedie") return std::make_unique<Tweedie>(parameter);
   throw std::invalid_argument("no loss is called '" + name + "'");
 }

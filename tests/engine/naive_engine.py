@@ -39,6 +39,7 @@ def loss_of(loss, outputs):
         "poisson": reference.Poisson,
         "gamma": reference.Gamma,
         "tweedie": lambda: reference.Tweedie(parameter),
+        "cox": reference.Cox,
     }
     if outputs > 1:
         return reference.SeveralOutputs([made[loss.name]() for _ in range(outputs)])
@@ -80,6 +81,7 @@ class Rows:
         self.raw = np.zeros((outputs, len(self.y)))
 
     def mean(self, loss):
+        loss.units = self.units  # a loss may depend on all rows and their weights
         values = loss.values(self.y, self.raw)
         if isinstance(loss, reference.SeveralOutputs):
             return loss.mean_of([reference.mean_on_grid(own, self.units) for own in values])
@@ -162,6 +164,7 @@ class NaiveEngine:
         return self.validation.raw.ravel()
 
     def derive(self):
+        self.loss.units = self.train.units
         self.g, self.h = self.loss.derivatives(self.train.y, self.train.raw)
         self.q = self._on_grid(self.g)
 
@@ -183,6 +186,7 @@ class NaiveEngine:
         if np.array_equal(here + steps, here):
             return False, 0.0, []
         self.train.raw = here + np.array(full)[:, None]
+        self.loss.units = self.train.units
         loss = self.train.mean(self.loss)
         outputs = []
         there = self._on_grid(self.loss.derivatives(self.train.y, self.train.raw)[0])

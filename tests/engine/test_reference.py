@@ -9,7 +9,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 from same_trees import assert_same
 
-from frugalboost import GBFSClassifier, GBFSRegressor
+from frugalboost import GBFSClassifier, GBFSRegressor, GBFSSurvival
 from frugalboost.losses import Huber, Quantile, Tweedie
 
 LOSSES = {
@@ -20,11 +20,12 @@ LOSSES = {
     "huber": (GBFSRegressor, "huber", reference.Huber),
     "huber_delta": (GBFSRegressor, Huber(0.7), lambda: reference.Huber(0.7)),
     "poisson": (GBFSRegressor, "poisson", reference.Poisson),
+    "cox": (GBFSSurvival, "cox", reference.Cox),
     "gamma": (GBFSRegressor, "gamma", reference.Gamma),
     "tweedie": (GBFSRegressor, Tweedie(1.2), lambda: reference.Tweedie(1.2)),
 }
 
-SEVERAL = [name for name in LOSSES if name != "log_loss"]  # may have several columns of y
+SEVERAL = [name for name in LOSSES if name not in ("log_loss", "cox")]  # may have several columns of y
 
 
 @st.composite
@@ -69,6 +70,9 @@ def problems(draw):
     elif name == "poisson":
         y = rng.poisson(np.exp(np.clip(score, -2, 2))).astype(float)
         y[0] = 1.0
+    elif name == "cox":
+        y = np.round(np.exp(np.clip(score, -3, 3)), draw(st.sampled_from([0, 1, 6]))) + 0.1
+        y[1:] *= np.where(rng.random(n - 1) < draw(st.sampled_from([0.0, 0.5, 0.9])), -1.0, 1.0)
     elif name in ("gamma", "tweedie"):
         y = np.maximum(np.exp(np.clip(score, -3, 3)) - (0.3 if name == "tweedie" else 0.0), 0.0)
         y[0] = 1.0
@@ -145,7 +149,7 @@ def fit_both(X, y, weights, name, options):
         interaction_cst=options.interactions,
         subsample=options.subsample,
         max_features=options.max_features,
-        multi_strategy=options.multi_strategy,
+        **({} if cls is GBFSSurvival else {"multi_strategy": options.multi_strategy}),
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

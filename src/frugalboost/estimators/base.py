@@ -64,7 +64,6 @@ class GBFSBase(NotebookMixin, ExplainingMixin, MadeOfMixin, PredictingMixin, Sel
     max_iter: int
     max_depth: int | None
     max_leaf_nodes: int | None
-    multi_strategy: str
     base: str
     line_scale: str
     min_samples_leaf: float

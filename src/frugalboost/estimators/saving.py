@@ -15,6 +15,7 @@ from frugalboost.estimators.fitted import publish
 from frugalboost.files import format as model_file
 from frugalboost.files import persistence
 from frugalboost.files.checks import (
+    check_baseline,
     check_classes,
     check_description,
     check_records,
@@ -65,7 +66,7 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
         "draw": persistence.describe_draw(model) if estimator.warm_start and warm.thresholds is not None else None,
         "table": getattr(estimator, "_fitted_on", None),  # pickles of earlier versions lack it
         "forms": getattr(estimator, "_forms", None),  # how the recipe has read columns
-    }
+    } | _baseline_of(estimator)
     try:
         # Thresholds are kept for a continued fit (warm_start=True).
         persistence.write(path, description, model, warm.thresholds if estimator.warm_start else None)
@@ -150,6 +151,10 @@ def _restore(estimator: Any, model: Model, thresholds: Thresholds | None, descri
         estimator.classes_ = description["classes"]
     else:
         estimator.n_outputs_ = model.ensemble.n_outputs
+    if description["baseline"] is not None:
+        require(hasattr(estimator, "_set_baseline"), "its kind of estimator has no baseline")
+        check_baseline(*description["baseline"])
+        estimator._set_baseline(*(np.array(part, dtype=np.float64) for part in description["baseline"]))
     publish(estimator, FitResult(model, description["refit_scores"], description["selling"]))
     fingerprint = description["fingerprint"]
     try:
@@ -171,6 +176,13 @@ def _restore(estimator: Any, model: Model, thresholds: Thresholds | None, descri
     estimator._fitted_on = None if fitted_on is None else tuple(fitted_on)
     estimator.cost_unit_ = description["cost_unit"]
     estimator._forms = description["forms"]
+
+
+def _baseline_of(estimator: Any) -> dict[str, Any]:
+    """Times of events and the hazard at them, of a model of survival that was fitted by itself."""
+    if not hasattr(estimator, "event_times_"):
+        return {}
+    return {"baseline": [estimator.event_times_.tolist(), estimator.baseline_hazard_.tolist()]}
 
 
 _MACHINE_PARAMS = ("n_jobs", "verbose", "bins_folder", "screening", "callbacks")  # how a fit is run; not saved
@@ -267,7 +279,7 @@ def _loss_from_file(stored: Any, loss: Any) -> Any:
         raise MissingLossError("This model has a built-in loss; load it without passing one.")
     if isinstance(stored, str):
         return stored
-    known = {**losses.CLASSIFICATION, **losses.REGRESSION}
+    known = {**losses.CLASSIFICATION, **losses.REGRESSION, **losses.SURVIVAL}
     name = stored.get("built_in") if isinstance(stored, dict) else None
     if not isinstance(name, str) or name not in known:
         raise ModelFileError("its loss is not known")

@@ -318,7 +318,25 @@ class Tweedie(BuiltIn):
         return exp(raw)
 
 
+@dataclass(frozen=True)
+class Cox(BuiltIn):
+    """Cox's partial likelihood for times until an event; equal times as by Breslow.
+
+    The loss of a row with an event is the logarithm of the hazard of all rows that are at risk then, as a mean over all
+    rows, less its own. Predictions are logarithms of hazard ratios.
+
+    Examples
+    --------
+    >>> from frugalboost.losses import Cox
+    >>> Cox().name
+    'cox'
+    """
+
+    name = "cox"
+
+
 CLASSIFICATION: dict[str, type[BuiltIn]] = {"log_loss": LogLoss}
+SURVIVAL: dict[str, type[BuiltIn]] = {"cox": Cox}
 REGRESSION: dict[str, type[BuiltIn]] = {
     cls.name: cls for cls in (SquaredError, AbsoluteError, Quantile, Huber, Poisson, Gamma, Tweedie)
 }

@@ -19,7 +19,7 @@ from frugalboost._support.threads import LARGEST_INT
 from frugalboost.costs import Cost
 from frugalboost.losses import BuiltIn
 
-CLASSIFIER, REGRESSOR = "classifier", "regressor"
+CLASSIFIER, REGRESSOR, SURVIVAL = "classifier", "regressor", "survival"
 
 
 @dataclass(frozen=True)
@@ -35,12 +35,12 @@ class Parameter:
     kept: str | None = None  # its type in `Params`; None: it is not in there, since something else is made of it
     convert: Callable[[Any], Any] | None = None  # from the user's value to the one kept; None: by the type
     to_core: Callable[[Any], Any] | None = None  # from the value kept to the core's; None: the core does not know it
-    only: str | None = None  # the estimator that has it; None: both
+    only: str | None = None  # the estimators that have it, with blanks between them; None: all
 
 
 def of(kind: str) -> Iterator[Parameter]:
     """The parameters of one kind of estimator, in order."""
-    return (p for p in PARAMETERS if p.only in (None, kind))
+    return (p for p in PARAMETERS if p.only is None or kind in p.only.split())
 
 
 def constraints(kind: str) -> dict[str, list[Any]]:
@@ -201,6 +201,7 @@ PARAMETERS = (
         tree for each. Lines belong to one class or column each: with ``base="lines"`` or "both", so do trees.""",
         kept="str",
         to_core=_member(_core.MultiStrategy, auto="one_output_per_tree"),
+        only="classifier regressor",
     ),
     Parameter(
         "base",
@@ -317,6 +318,16 @@ PARAMETERS = (
         ``Huber(delta=2)``, ``Tweedie(1.2)``), or an object of your own as described there. Poisson (counts), gamma
         (positive numbers) and Tweedie (amounts that are often zero) have a log link.""",
         only="regressor",
+    ),
+    Parameter(
+        "loss",
+        "str | BuiltIn | Loss",
+        '"cox"',
+        '{"cox"} or object',
+        [str, BuiltIn, HasMethods(["gradient", "curvature"])],
+        """Cox's partial likelihood, or an object as described in :mod:`frugalboost.losses`, whose y are times, negative
+        where there was no event.""",
+        only="survival",
     ),
     Parameter(
         "leaf_values",
