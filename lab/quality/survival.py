@@ -96,8 +96,8 @@ def page(rows: list[Row]) -> str:
     about = (
         f"Made by `python -m lab.quality.survival`. Tables of {ROWS} rows and {COLUMNS:,} columns in blocks of ten "
         f"that hang together (correlation 0.3); {TRUE} columns matter, and three rows of five have their event. Means "
-        f"over {SEEDS} tables: Harrell's concordance on {TEST_ROWS:,} new rows with its standard error, columns chosen, and "
-        "how many of them are true. The lasso is scikit-survival's Coxnet; ours is "
+        f"over {SEEDS} tables: Harrell's concordance on {TEST_ROWS:,} new rows with its standard error, columns "
+        "chosen, and how many of them are true. The lasso is scikit-survival's Coxnet; ours is "
         "`GBFSSurvival(n_features_to_select=k)`."
     )
     out = ["# Survival, many columns", "", *textwrap.wrap(about, 120), ""]

@@ -151,8 +151,10 @@ def _restore(estimator: Any, model: Model, thresholds: Thresholds | None, descri
         estimator.classes_ = description["classes"]
     else:
         estimator.n_outputs_ = model.ensemble.n_outputs
+    of_survival = hasattr(estimator, "_set_baseline")
+    require(not of_survival or model.ensemble.n_outputs == 1, "a model of survival has one output, and it has more")
     if description["baseline"] is not None:
-        require(hasattr(estimator, "_set_baseline"), "its kind of estimator has no baseline")
+        require(of_survival, "its kind of estimator has no baseline")
         check_baseline(*description["baseline"])
         estimator._set_baseline(*(np.array(part, dtype=np.float64) for part in description["baseline"]))
     publish(estimator, FitResult(model, description["refit_scores"], description["selling"]))
