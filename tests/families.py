@@ -21,6 +21,7 @@ LOSSES = (
     "multinomial",
     "gamma",
     "tweedie",
+    "cox",
 )
 LOG_LINK = ("poisson", "gamma", "tweedie")
 
@@ -78,6 +79,10 @@ def target(rng, X, name, signal=None):
     if name == "poisson":
         y = rng.poisson(np.exp(np.clip(score, -2, 2))).astype(float)
         y[0] = 1.0
+        return y
+    if name == "cox":
+        y = np.round(np.exp(np.clip(score, -3, 3)), int(rng.choice([0, 1, 6]))) + 0.1
+        y[1:] *= np.where(rng.random(n - 1) < 0.4, -1.0, 1.0)
         return y
     if name in ("gamma", "tweedie"):
         y = np.exp(np.clip(score, -3, 3)) * rng.gamma(2.0, 0.5, n) + 1e-3
@@ -178,7 +183,7 @@ def losses(rng):
     X = numbers(rng, n, d)
     name = str(rng.choice(LOSSES))
     y = target(rng, X, name)
-    if name not in ("log_loss", "multinomial", *LOG_LINK):
+    if name not in ("log_loss", "multinomial", "cox", *LOG_LINK):
         y = y * rng.choice([1.0, 1e-3, 1e4]) + rng.choice([0.0, 100.0, -1e6])
         y = np.round(y) if rng.random() < 0.3 else y
         if rng.random() < 0.05:

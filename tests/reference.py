@@ -28,6 +28,7 @@ from reference_numbers import GRADIENT_BITS, LEAF_BITS, WEIGHT_BITS, exp, intege
 from reference_prices import fixed_prices
 
 FREE = SplitLimits()
+LOSS_BITS, LOSS_STEP = 50, 4  # with weights, their 36 bits more
 
 # ------------------------------------------------------------------------------ exact sums, weights
 
@@ -56,6 +57,17 @@ def weight_units(weights, n):
 def exact_mean(values, units):
     fixed, shift = integers(np.asarray(values, dtype=float), LEAF_BITS)
     return ldexp(float(sum(u * v for u, v in zip(units, fixed))), -shift) / float(sum(units))
+
+
+def mean_on_grid(values, units):
+    """The mean of losses, added on a grid of integers that follows from the largest."""
+    largest = float(np.max(np.abs(values), initial=0.0))
+    if not largest < inf:
+        return largest
+    bits = LOSS_BITS + (WEIGHT_BITS if any(u != 1 for u in units) else 0)
+    shift = 0 if largest == 0 else bits + -(-frexp(largest)[1] // LOSS_STEP) * -LOSS_STEP
+    total = sum(u * int(np.rint(np.ldexp(v, shift))) for u, v in zip(units, values))
+    return ldexp(float(total), -shift) / float(sum(units))
 
 
 # ------------------------------------------------------------------------------------------- losses
@@ -224,6 +236,97 @@ class Tweedie(Poisson):
 
     def values(self, y, raw):
         return exp(self.two * raw[0]) / self.two - y * exp(self.one * raw[0]) / self.one
+
+
+class Cox:
+    """Times until an event, negative where there was none; equal times as by Breslow."""
+
+    step_limit = 10.0
+    quantile = None
+    outputs = 1
+
+    def start(self, y, units):
+        self.units = units
+        return [0.0]
+
+    def _at_risk(self, y, raw):
+        """The share of each row in the largest risk, and for each time the weighted shares of those with that time or a
+        later one."""
+        shares = [max(1, int(v)) for v in np.rint(np.ldexp(exp(raw[0] - np.max(raw[0])), 60))]
+        times = sorted(set(np.abs(y).tolist()))
+        weights, later = {}, 0
+        for t in reversed(times):
+            later += sum(u * s for u, s, own in zip(self.units, shares, np.abs(y)) if own == t)
+            weights[t] = ldexp(float(later), -60)
+        return np.array([ldexp(float(s), -60) for s in shares]), times, weights
+
+    def derivatives(self, y, raw):
+        shares, times, weights = self._at_risk(y, raw)
+        hazard, total = {}, 0.0
+        for t in times:
+            total += float(sum(u for u, own in zip(self.units, y) if own == t)) / weights[t]
+            hazard[t] = total
+        h = shares * np.array([hazard[abs(t)] for t in y.tolist()])
+        return [np.where(y > 0, 1.0, 0.0) - h], [h]
+
+    def values(self, y, raw):
+        _, _, weights = self._at_risk(y, raw)
+        logs = {t: float(log(w / float(sum(self.units)))[0]) + float(np.max(raw[0])) for t, w in weights.items()}
+        return np.where(y > 0, np.array([logs[abs(t)] for t in y.tolist()]) - raw[0], 0.0)
+
+
+class SeveralOutputs:
+    """A loss of its own for each column of y. Where outputs are compared or added up they are on a common scale, which
+    is found at the best constant: gradients are divided by their spread, losses by what a step of that size changes."""
+
+    def __init__(self, own):
+        self.own, self.outputs = own, len(own)
+        self.step_limit, self.quantile = own[0].step_limit, own[0].quantile
+
+    def start(self, y, units):
+        start, self.search_scales, self.loss_scales = [], [], []
+        for loss, column in zip(self.own, y.T):
+            start += loss.start(column, units)
+            raw = np.full((1, len(column)), start[-1])
+            g, h = (found[0] for found in loss.derivatives(column, raw))
+            q, shift = integers(g, GRADIENT_BITS)
+            first, second = (sum(u * v**power for u, v in zip(units, q)) for power in (1, 2))
+            total = float(sum(units))
+            variance = ldexp(float(second * sum(units) - first * first), -2 * shift) / (total * total)
+            unit = 0.0
+            if loss.quantile is not None:
+                unit = mean_on_grid(loss.values(column, raw), units)
+            elif exact_mean(h, units) > 0:
+                unit = variance / exact_mean(h, units)
+            self.search_scales.append(1.0 / np.sqrt(variance) if variance > 0 else 0.0)
+            self.loss_scales.append(1.0 / unit if variance > 0 and unit > 0 else 0.0)
+        return start
+
+    def derivatives(self, y, raw):
+        found = [loss.derivatives(column, own[None]) for loss, column, own in zip(self.own, y.T, raw)]
+        return [g[0] for g, _ in found], [h[0] for _, h in found]
+
+    def values(self, y, raw):
+        """Of each output; their mean is taken last."""
+        return [loss.values(column, own[None]) for loss, column, own in zip(self.own, y.T, raw)]
+
+    def mean_of(self, means):
+        """The loss from those of all outputs, in any order."""
+        total = 0.0
+        for mean in sorted(scale * mean for scale, mean in zip(self.loss_scales, means)):
+            total += mean
+        return total / float(self.outputs)
+
+
+def for_search(loss, gs):
+    """The gradients of all outputs as splits and lines are searched on them."""
+    scales = getattr(loss, "search_scales", None)
+    return gs if scales is None else [scale * g for scale, g in zip(scales, gs)]
+
+
+def target_of(y, k):
+    """What output k is to predict."""
+    return y[:, k] if y.ndim == 2 else y
 
 
 # ------------------------------------------------------------------------------------------ binning
@@ -739,7 +842,8 @@ def breadth_first(root):
     return nodes
 
 
-def set_leaf_values(data, root, g, h, raw, loss, options):
+def set_leaf_values(data, root, g, h, raw, loss, options, y=None):
+    y = data.y if y is None else y
     gi, g_shift = integers(g, LEAF_BITS)
     hi, h_shift = integers(h, LEAF_BITS)
     for node in breadth_first(root):
@@ -748,7 +852,7 @@ def set_leaf_values(data, root, g, h, raw, loss, options):
         rows = np.flatnonzero(node.rows)
         if loss.quantile is not None:
             units = [data.units[i] for i in rows]
-            value = weighted_quantile((data.y - raw)[rows], units, loss.quantile)
+            value = weighted_quantile((y - raw)[rows], units, loss.quantile)
         else:
             top = ldexp(float(sum(data.units[i] * gi[i] for i in rows)), -g_shift)
             if options.leaf_values == "newton":
@@ -786,10 +890,11 @@ def leaf_of(root, row):
     return node
 
 
-def set_line(data, root, g, h, raw, loss, options):
-    intercept, slope = full_line(data, data.scales[root.line], g, h, raw, loss, options)
+def set_line(data, root, g, h, raw, loss, options, y=None):
+    y = data.y if y is None else y
+    intercept, slope = full_line(data, data.scales[root.line], g, h, y - raw, loss, options)
     if options.trend(root.line) * slope < 0:  # the step goes another way than the gradients: only its constant
-        set_leaf_values(data, root, g, h, raw, loss, options)
+        set_leaf_values(data, root, g, h, raw, loss, options, y)
         return
     root.value, root.slope = options.learning_rate * intercept, options.learning_rate * slope
 
@@ -828,7 +933,8 @@ def settled(data, raw, loss, gradients_at, rate, first_loss):
     there, moved = raw.copy(), False
     for k in range(loss.outputs):
         constant = Node(np.ones(len(data.y), bool))
-        set_leaf_values(data, constant, gs[k], hs[k], raw[k], loss, Options(learning_rate=1.0))
+        y = target_of(data.y, k)
+        set_leaf_values(data, constant, gs[k], hs[k], raw[k], loss, Options(learning_rate=1.0), y)
         moved = moved or not np.array_equal(raw[k] + rate * constant.value, raw[k])
         there[k] += (1.0 - 2.0**-20) * constant.value  # rows at its very end have other gradients: never reached
     if not moved:
@@ -854,15 +960,17 @@ def alike(data, here, there):
 
 
 def mean_loss(loss, data, raw):
-    values = loss.values(data.y, raw)
-    return float(np.dot(values, np.array(data.units, dtype=float)) / sum(data.units))
+    values, units = loss.values(data.y, raw), np.array(data.units, dtype=float)
+    if isinstance(loss, SeveralOutputs):
+        return loss.mean_of([float(np.dot(own, units) / sum(data.units)) for own in values])
+    return float(np.dot(values, units) / sum(data.units))
 
 
 def searched(gs, gradients, iteration, data, keys, options):
     """The gradients of each tree: those of its output, or the sum of all with signs for the one tree of all."""
     if keys is None:
         return gradients
-    signs = direction(gradients, keys, data.units, number_of(options.seed, iteration))
+    signs = direction(gradients, keys, data.units, number_of(options.seed, iteration), cancel=data.y.ndim == 1)
     return [combined(gs, signs)]
 
 
@@ -887,7 +995,7 @@ def fit(X, y, options, loss, weights=None):
     start = [0.0] * loss.outputs if options.init == "zero" else best
 
     def gradients_at(raw):
-        return [integers(g, GRADIENT_BITS) for g in loss.derivatives(data.y, raw)[0]]
+        return [integers(g, GRADIENT_BITS) for g in for_search(loss, loss.derivatives(data.y, raw)[0])]
 
     def ratios_of(splits):
         return [
@@ -909,7 +1017,7 @@ def fit(X, y, options, loss, weights=None):
     )
     if options.init == "zero" and not alike(data, gradients_at(raw), gradients_at(at_best)):
         # Constants lead to the best one, and something may be bought on the way.
-        gs = loss.derivatives(data.y, at_best)[0]
+        gs = for_search(loss, loss.derivatives(data.y, at_best)[0])
         for q, shift in searched(gs, gradients_at(at_best), 0, data, keys, options):
             splits = offers(data, q, shift, Node(np.ones(len(data.y), bool), root=True), options)
             model.mu_max = max([model.mu_max, *ratios_of(splits)])
@@ -925,7 +1033,7 @@ def fit(X, y, options, loss, weights=None):
             seen = data.only(drawn)
         gs, hs = loss.derivatives(data.y, raw)
         # Until something is split, the direction of the one tree of all outputs stays the same.
-        gradients = searched(gs, gradients_at(raw), 0 if opening else iteration, data, keys, options)
+        gradients = searched(for_search(loss, gs), gradients_at(raw), 0 if opening else iteration, data, keys, options)
         purchases = []
         grow_trees = grow if options.max_leaf_nodes is None else grow_best_first
         trees, root_splits = grow_trees(seen, gradients, ledger, mu, options, purchases, drawn, columns)
@@ -940,7 +1048,8 @@ def fit(X, y, options, loss, weights=None):
         )
         trees = copies(trees[0], loss.outputs) if for_all else trees
         for k, root in enumerate(trees):
-            (set_leaf_values if root.line < 0 else set_line)(seen, root, gs[k], hs[k], raw[k], loss, options)
+            step, y = set_leaf_values if root.line < 0 else set_line, target_of(data.y, k)
+            step(seen, root, gs[k], hs[k], raw[k], loss, options, y)
         for k, root in enumerate(trees):
             if root.line >= 0:
                 raw[k] += [root.value + root.slope * ldexp(float(z), -10) for z in data.scales[root.line].rows]

@@ -38,11 +38,11 @@ def signs_of(sums):
     return [(s > 0) - (s < 0) for s in sums]
 
 
-def direction(gradients, keys, units, number):
-    """A sign for each output. Signs that are all alike would leave nothing: then others are drawn."""
+def direction(gradients, keys, units, number, cancel=True):
+    """A sign for each output. If gradients cancel, signs that are all alike would leave nothing: others are drawn."""
     for _ in range(MOST_PROBES):
         signs = signs_of(probe(gradients, keys, units, number))
-        if {1, -1} <= set(signs):
+        if not cancel or {1, -1} <= set(signs):
             break
         number = mixed(number + STEP)
     return signs

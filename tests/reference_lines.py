@@ -206,10 +206,9 @@ def line_quantile(scores, residuals, units, level):
     return weighted_quantile(ratios, weights, share)
 
 
-def full_line(data, scale, g, h, raw, loss, options):
+def full_line(data, scale, g, h, residuals, loss, options):
     """Intercept and slope before the learning rate."""
     if loss.quantile is not None:
-        residuals = data.y - raw
         intercept = weighted_quantile(residuals, data.units, loss.quantile)
         return intercept, line_quantile(scale.rows, residuals - intercept, data.units, loss.quantile)
     sg, sgz, sh, shz, shzz = line_sums(scale.rows, g, h, data.units)

@@ -6,13 +6,15 @@
 
 namespace frugal {
 
-PySample::PySample(const BinnedMatrix& binned, const Doubles& target, const std::optional<Doubles>& w,
+PySample::PySample(const BinnedMatrix& binned, const Doubles& target, const std::optional<Doubles>& w, size_t columns,
                    Together& together)
     : X(binned),
       y(target),
-      weights(Weights::from(w ? span_of<double>(*w) : std::span<const double>(), y.size(), w.has_value(), together)) {
-  if (y.size() != binned.rows()) throw std::invalid_argument("X and y differ in length.");
-  if (w && w->size() != y.size()) throw std::invalid_argument("y and sample_weight differ in length.");
+      weights(
+          Weights::from(w ? span_of<double>(*w) : std::span<const double>(), binned.rows(), w.has_value(), together)),
+      targets(columns) {
+  if (y.size() != binned.rows() * targets) throw std::invalid_argument("X and y differ in length.");
+  if (w && w->size() != binned.rows()) throw std::invalid_argument("y and sample_weight differ in length.");
 }
 
 namespace {
@@ -38,8 +40,11 @@ void check_same_bins(const BinnedMatrix& X, const BinnedMatrix& X_val) {
 }  // namespace
 
 PyCpuEngine::PyCpuEngine(const Rows& train, const std::optional<Rows>& validation, std::unique_ptr<Loss> loss,
-                         const EngineOptions& options, int threads, std::shared_ptr<ThreadPart> part, bool merge)
+                         size_t targets, const EngineOptions& options, int threads, std::shared_ptr<ThreadPart> part,
+                         bool merge)
     : part_(std::move(part)), context_(threads, pressed_stop, together_of(part_)), loss_(std::move(loss)) {
+  if (targets == 0 || (targets > 1 && targets != loss_->outputs()))
+    throw std::invalid_argument("One output per column of y is needed.");
   check_rows(train, *loss_, "training");
   if (validation) {
     check_rows(*validation, *loss_, "validation");
@@ -51,16 +56,16 @@ PyCpuEngine::PyCpuEngine(const Rows& train, const std::optional<Rows>& validatio
   if (validation && validation->raw) before.validation = vector_of(*validation->raw);
   const nb::gil_scoped_release release;
   Together& together = context_.together();
-  train_.emplace(train.X, train.y, train.weights, together);
+  train_.emplace(train.X, train.y, train.weights, targets, together);
   train_sample_.emplace(train_->sample());
   if (validation) {
-    validation_.emplace(validation->X, validation->y, validation->weights, together);
+    validation_.emplace(validation->X, validation->y, validation->weights, targets, together);
     validation_sample_.emplace(validation_->sample());
   }
   if (merge && loss_->rowwise() && together.alone())
     merged_ = merge_equal_rows(train.X, train_sample_->target, before.train, context_);
   if (merged_) {
-    train_sample_.emplace(Sample{*merged_->X, {merged_->y, &merged_->weights}});
+    train_sample_.emplace(Sample{*merged_->X, {merged_->y, &merged_->weights, targets}});
     before.train = merged_->raw;
   }
   engine_ = std::make_unique<CpuEngine>(*train_sample_, validation ? &*validation_sample_ : nullptr, *loss_,
@@ -75,7 +80,7 @@ void make(PyCpuEngine* self, const BinnedMatrix& X, const Doubles& y, const std:
           const std::optional<Doubles>& raw, const BinnedMatrix* X_val, const std::optional<Doubles>& y_val,
           const std::optional<Doubles>& weights_val, const std::optional<Doubles>& raw_val, const nb::object& loss,
           double loss_parameter, size_t outputs, double min_samples_leaf, std::uint64_t seed, int threads,
-          std::shared_ptr<ThreadPart> part, bool merge) {
+          std::shared_ptr<ThreadPart> part, bool merge, size_t targets) {
   std::optional<PyCpuEngine::Rows> validation;
   if (X_val && !y_val) throw std::invalid_argument("X_val is given without y_val.");
   if (X_val) validation.emplace(PyCpuEngine::Rows{*X_val, *y_val, weights_val, raw_val});
@@ -84,7 +89,7 @@ void make(PyCpuEngine* self, const BinnedMatrix& X, const Doubles& y, const std:
     if (y_val) check_classes(*y_val, outputs);
   }
   try {
-    new (self) PyCpuEngine({X, y, weights, raw}, validation, loss_of(loss, outputs, loss_parameter),
+    new (self) PyCpuEngine({X, y, weights, raw}, validation, loss_of(loss, outputs, loss_parameter), targets,
                            {min_samples_leaf, seed}, threads, part, merge);
   } catch (const Interrupted&) {
     if (part) part->leave();
@@ -156,6 +161,7 @@ nb::dict table_of(PyCpuEngine& self) {
   out["weight"] = table.weight;
   out["weight_shift"] = table.weight_shift;
   out["weighted"] = table.weighted;
+  out["targets"] = table.targets;
   out["columns"] = columns;
   out["thresholds"] = thresholds;
   out["scores"] = to_list(std::span<const std::int16_t>(table.thresholds->scores));
@@ -237,6 +243,11 @@ nb::object best_split(PyCpuEngine& self, size_t node, size_t column) {
   Piece piece{node, place / kByteBits, bit_of(place)};
   self.engine().search(Pool::all, {&piece, 1});
   return to_python(piece.splits[place % kByteBits]);
+}
+
+nb::tuple scale(PyCpuEngine& self, size_t output) {
+  const OutputScale found = self.engine().scale(output_of(self, output));
+  return nb::make_tuple(found.search, found.loss);
 }
 
 nb::tuple moved(PyCpuEngine& self, const std::vector<double>& full, const std::vector<double>& step) {
@@ -365,6 +376,7 @@ void bind_steps(nb::class_<PyCpuEngine>& c) {
       .def("step_limit", [](PyCpuEngine& self) { return self.engine().step_limit(); })
       .def("leaf_quantile", [](PyCpuEngine& self) { return self.engine().leaf_quantile(); })
       .def("best_constant", [](PyCpuEngine& self) { return self.engine().best_constant(); })
+      .def("scale", &scale, "output"_a)
       .def("constrain", &constrain, "trends"_a)
       .def("confine", &confine, "ranges"_a)
       .def("predict", &predict, "constants"_a)
@@ -463,7 +475,7 @@ void bind_engine(nb::module_& m) {
   engine.def("__init__", &make, "X"_a, "y"_a, "weights"_a.none(), "raw"_a.none(), "X_val"_a.none(), "y_val"_a.none(),
              "weights_val"_a.none(), "raw_val"_a.none(), "loss"_a, "loss_parameter"_a, "outputs"_a,
              "min_samples_leaf"_a, "seed"_a, "threads"_a, "part"_a.none() = nb::none(), "merge"_a = true,
-             nb::keep_alive<1, 2>(), nb::keep_alive<1, 6>());
+             "targets"_a = 1, nb::keep_alive<1, 2>(), nb::keep_alive<1, 6>());
   bind_steps(engine);
 }
 

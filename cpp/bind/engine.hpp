@@ -16,8 +16,10 @@ struct PySample {
   const BinnedMatrix& X;
   Doubles y;
   Weights weights;
-  PySample(const BinnedMatrix& binned, const Doubles& target, const std::optional<Doubles>& w, Together& together);
-  Sample sample() const { return {X, {span_of<double>(y), &weights}}; }
+  size_t targets;
+  PySample(const BinnedMatrix& binned, const Doubles& target, const std::optional<Doubles>& w, size_t columns,
+           Together& together);
+  Sample sample() const { return {X, {span_of<double>(y), &weights, targets}}; }
 };
 
 // The CPU engine with everything that it refers to.
@@ -29,7 +31,8 @@ class PyCpuEngine {
     std::optional<Doubles> weights, raw;  // raw: predictions to continue from, output after output
   };
   // `merge`: equal rows are merged where they are many, which must not be where rows are drawn.
-  PyCpuEngine(const Rows& train, const std::optional<Rows>& validation, std::unique_ptr<Loss> loss,
+  // `targets`: columns of y, which lie one after another.
+  PyCpuEngine(const Rows& train, const std::optional<Rows>& validation, std::unique_ptr<Loss> loss, size_t targets,
               const EngineOptions& options, int threads, std::shared_ptr<ThreadPart> part, bool merge);
 
   Engine& engine() { return *engine_; }

@@ -97,9 +97,10 @@ auto py_losses_without(const PyTrees& trees, const Doubles& weight, const Source
                        const std::optional<Doubles>& fitted_weights, nb::object loss, double loss_parameter,
                        const Longs& hidden_begin, const Ints& hidden, size_t last, int threads) {
   const EnsembleView view = trees.view(X.columns(), last);
-  if (weight.size() != view.value.size() || y.size() != X.rows())
+  const size_t targets = y.size() == X.rows() ? 1 : view.outputs();
+  if (weight.size() != view.value.size() || y.size() != X.rows() * targets)
     throw std::invalid_argument("Model, rows and targets do not fit together.");
-  const PyTarget target(y, weights), fitted(fitted_y, fitted_weights);
+  const PyTarget target(y, weights, targets), fitted(fitted_y, fitted_weights, targets);
   const Lists lists = lists_of(hidden_begin, hidden, hidden_begin.size() - 1, X.columns());
   std::unique_ptr<Loss> chosen = loss_of(loss, view.outputs(), loss_parameter);
   return to_numpy(without_lock(threads, [&](Context& context) {
@@ -110,9 +111,10 @@ auto py_losses_without(const PyTrees& trees, const Doubles& weight, const Source
 
 double mean_loss(const RawMatrix& raw, const Doubles& y, const std::optional<Doubles>& weights, const Doubles& fitted_y,
                  const std::optional<Doubles>& fitted_weights, nb::object loss, double loss_parameter, int threads) {
-  if (raw.shape(1) != y.size()) throw std::invalid_argument("raw and y differ in length.");
-  const PyTarget target(y, weights);
-  const PyTarget fitted(fitted_y, fitted_weights);
+  const size_t targets = raw.shape(1) == y.size() ? 1 : raw.shape(0);
+  if (raw.shape(1) * targets != y.size()) throw std::invalid_argument("raw and y differ in length.");
+  const PyTarget target(y, weights, targets);
+  const PyTarget fitted(fitted_y, fitted_weights, targets);
   std::unique_ptr<Loss> chosen = loss_of(loss, raw.shape(0), loss_parameter);
   return without_lock(threads, [&](Context& context) {
     chosen->start(fitted.sample, context);  // some losses find their parameter from the rows they are fitted on

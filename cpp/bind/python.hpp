@@ -88,14 +88,15 @@ std::vector<std::unique_ptr<PriceRule>> copies_of(const std::vector<const PriceR
 // A built-in loss by name, or a Python object with the methods of a loss.
 std::unique_ptr<Loss> loss_of(const nb::object& loss, size_t outputs, double parameter);
 
-// A target with its weights.
+// A target with its weights. It has one column, or one for each output.
 struct PyTarget {
   Weights weights;
   Target sample;
-  PyTarget(const Doubles& y, const std::optional<Doubles>& w)
-      : weights(Weights::from(w ? span_of<double>(*w) : std::span<const double>(), y.size(), w.has_value())),
-        sample{span_of<double>(y), &weights} {
-    if (w && w->size() != y.size()) throw std::invalid_argument("y and sample_weight differ in length.");
+  PyTarget(const Doubles& y, const std::optional<Doubles>& w, size_t columns = 1)
+      : weights(Weights::from(w ? span_of<double>(*w) : std::span<const double>(), y.size() / columns, w.has_value())),
+        sample{span_of<double>(y), &weights, columns} {
+    if (y.size() % columns) throw std::invalid_argument("The columns of y differ in length.");
+    if (w && w->size() != y.size() / columns) throw std::invalid_argument("y and sample_weight differ in length.");
   }
 };
 

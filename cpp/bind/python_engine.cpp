@@ -14,6 +14,7 @@ class PythonEngine final : public Engine {
     facts_.weight = nb::cast<std::int64_t>(table["weight"]);
     facts_.weight_shift = nb::cast<int>(table["weight_shift"]);
     facts_.weighted = nb::cast<bool>(table["weighted"]);
+    facts_.targets = nb::cast<size_t>(table["targets"]);
     for (const nb::handle column : table["columns"]) facts_.columns.push_back(column_from(column));
     const nb::object thresholds = table["thresholds"];
     if (nb::len(thresholds) != facts_.columns.size())
@@ -32,6 +33,11 @@ class PythonEngine final : public Engine {
   size_t outputs() const override { return ask<size_t>("outputs"); }
   double step_limit() const override { return ask<double>("step_limit"); }
   double leaf_quantile() const override { return ask<double>("leaf_quantile"); }
+  OutputScale scale(size_t output) const override {
+    nb::gil_scoped_acquire lock;
+    const nb::object found = object_.attr("scale")(output);
+    return {nb::cast<double>(found[0]), nb::cast<double>(found[1])};
+  }
   void constrain(std::span<const std::int8_t> trends) override {
     for (size_t c = 0; c < trends.size(); ++c) facts_.columns[c].trend = trends[c];
     tell("constrain", trends);

@@ -27,7 +27,7 @@ class PythonLoss final : public Loss {
     nb::gil_scoped_acquire lock;
     std::vector<double> weights(t.rows());
     for (size_t i = 0; i < t.rows(); ++i) weights[i] = scaled(real(t.weights->unit(i)), -t.weights->shift);
-    nb::object answer = object_.attr("start")(view(t.y.data(), t.rows(), 1), to_numpy(std::move(weights)));
+    nb::object answer = object_.attr("start")(view(t.y.data(), t.rows(), t.columns), to_numpy(std::move(weights)));
     return doubles(answer, 1, outputs_, "start");
   }
   double mean(const Target& t, const double* raw, Context& context) override {
@@ -36,7 +36,7 @@ class PythonLoss final : public Loss {
       nb::gil_scoped_acquire lock;
       g_.clear();
       if (!nb::hasattr(object_, "value")) return std::numeric_limits<double>::quiet_NaN();
-      nb::object answer = object_.attr("value")(view(t.y.data(), t.rows(), 1), view(raw, t.rows(), outputs_));
+      nb::object answer = object_.attr("value")(view(t.y.data(), t.rows(), t.columns), view(raw, t.rows(), outputs_));
       values = doubles(answer, t.rows(), 1, "value");
     }
     return weighted_mean(t, context, shift_of(t), [&](size_t begin, size_t end, double* out) {
@@ -47,7 +47,7 @@ class PythonLoss final : public Loss {
     const size_t n = t.rows();
     if (g_.empty()) {  // once for all outputs, before any of them moves
       nb::gil_scoped_acquire lock;
-      auto y = view(t.y.data(), n, 1);
+      auto y = view(t.y.data(), n, t.columns);
       auto f = view(raw, n, outputs_);
       g_ = doubles(object_.attr("gradient")(y, f), n, outputs_, "gradient");
       h_ = doubles(object_.attr("curvature")(y, f), n, outputs_, "curvature");

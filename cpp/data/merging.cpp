@@ -27,6 +27,8 @@ std::vector<std::uint64_t> hashes_of(const BinnedMatrix& X, const Target& target
   std::vector<std::uint64_t> hash(n);
   context.over_blocks(n, kBlock, real(lanes.groups.size() + 2), [&](size_t begin, size_t end, size_t) {
     for (size_t r = begin; r < end; ++r) hash[r] = mixed(std::bit_cast<std::uint64_t>(target.y[r]) + 1);
+    for (size_t k = 1; k < target.columns; ++k)
+      for (size_t r = begin; r < end; ++r) hash[r] = mixed(hash[r] ^ std::bit_cast<std::uint64_t>(target.of(k)[r]));
     for (size_t at = 0; at < raw.size(); at += n)
       for (size_t r = begin; r < end; ++r) hash[r] = mixed(hash[r] ^ std::bit_cast<std::uint64_t>(raw[at + r]));
     for (size_t g = 0; g < lanes.groups.size(); ++g)
@@ -95,7 +97,7 @@ bool all_equal(const BinnedMatrix& X, const Target& target, std::span<const doub
     std::uint64_t different = 0;
     for (size_t r = from; r < to; ++r) {
       const size_t other = first[number[r]];
-      different |= !same(target.y[r], target.y[other]);
+      for (size_t k = 0; k < target.columns; ++k) different |= !same(target.of(k)[r], target.of(k)[other]);
       for (size_t at = 0; at < raw.size(); at += n) different |= !same(raw[at + r], raw[at + other]);
     }
     for (size_t g = 0; g < lanes.groups.size(); ++g)
@@ -137,7 +139,8 @@ std::unique_ptr<MergedRows> merge_equal_rows(const BinnedMatrix& X, const Target
   std::vector<size_t> columns(X.columns());
   std::iota(columns.begin(), columns.end(), size_t{0});
   merged->X = std::make_unique<BinnedMatrix>(X, columns, first, context);
-  for (Row r : first) merged->y.push_back(target.y[r]);
+  for (size_t k = 0; k < target.columns; ++k)
+    for (Row r : first) merged->y.push_back(target.of(k)[r]);
   for (size_t at = 0; at < raw.size(); at += n)
     for (Row r : first) merged->raw.push_back(raw[at + r]);
   merged->weights.weighted = true;

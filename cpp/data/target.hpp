@@ -22,11 +22,21 @@ struct Weights {
   static Weights from(std::span<const double> weights, size_t n_rows, bool weighted, Together& together = alone());
 };
 
-// Class codes 0, 1, ... or numbers.
+// Class codes 0, 1, ... or numbers; numbers may have several columns, which lie one after another.
 struct Target {
   std::span<const double> y;
   const Weights* weights;
-  size_t rows() const { return y.size(); }
+  size_t columns = 1;
+
+  size_t rows() const { return y.size() / columns; }
+  // What an output is to predict: its own column, or the only one.
+  std::span<const double> of(size_t output) const { return columns == 1 ? y : y.subspan(output * rows(), rows()); }
+};
+
+// What makes the columns of y count alike, whatever their units.
+struct OutputScale {
+  double search = 1.0;  // what the gradients of an output are multiplied by where splits and lines are searched
+  double loss = 1.0;    // what its own loss counts in the mean loss
 };
 
 }  // namespace frugal

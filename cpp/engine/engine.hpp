@@ -14,6 +14,7 @@
 #include "data/binning.hpp"
 #include "data/levels.hpp"
 #include "data/scores.hpp"
+#include "data/target.hpp"
 #include "support/missing_side.hpp"
 #include "support/mixing.hpp"
 #include "tree/tree.hpp"
@@ -40,6 +41,7 @@ struct TableFacts {
   std::int64_t weight = 0;  // of all these rows, in units of 2^-weight_shift
   int weight_shift = 0;
   bool weighted = false;
+  size_t targets = 1;  // columns of y: one for each output, or one for all classes
   std::vector<ColumnFacts> columns;
   const Thresholds* thresholds = nullptr;
 };
@@ -169,8 +171,9 @@ class Engine {
 
   virtual const TableFacts& table() const = 0;
   virtual size_t outputs() const = 0;
-  virtual double step_limit() const = 0;     // of the loss
-  virtual double leaf_quantile() const = 0;  // of the loss; negative: the loss has curvature
+  virtual double step_limit() const = 0;               // of the loss
+  virtual double leaf_quantile() const = 0;            // of the loss; negative: the loss has curvature
+  virtual OutputScale scale(size_t output) const = 0;  // known after best_constant
 
   // Constraints, for one output. Both are only called if there are some: `constrain` before all else, with the trend
   // of every column, and `confine` after begin_level, with the range of every node. Gains are then those of values that
@@ -197,8 +200,8 @@ class Engine {
   // Until the next call, all sums over the rows of nodes, leaves and lines are those of the drawn rows.
   virtual void begin_trees(std::span<const std::int8_t> signs, const RowDraw& draw) = 0;  // empty: one for each output
   virtual NodeSums root(size_t tree) const = 0;                                           // squares may be 0
-  // The gradients on which a tree is searched: those of its output; or their sum with signs, each rounded to 40 bits
-  // for the largest of all, divided by the root of the number of signs that are not 0.
+  // The gradients on which a tree is searched: those of its output, scaled; or their sum with signs, each rounded to 40
+  // bits for the largest of all, divided by the root of the number of signs that are not 0.
   virtual GradientFacts tree_gradients(size_t tree) const = 0;
   // For each output the sum of weight unit * q * z over all rows. z is 1 or -1, from the lowest bit of
   // mixed(key + number), where the row's key follows from its bins (data/row_keys.hpp).

@@ -292,7 +292,8 @@ std::vector<std::int8_t> Grower::direction(std::uint64_t number) {
       up |= sum > 0;
       down |= sum < 0;
     }
-    if (up && down) break;
+    // Gradients of classes add up to 0, so equal signs would leave nothing; those of several columns of y do not.
+    if ((up && down) || engine_.table().targets > 1) break;
   }
   return signs;
 }

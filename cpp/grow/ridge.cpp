@@ -91,8 +91,9 @@ class Ridge {
     constant_loss_ = losses_.validation;
     engine_.derive();
     add_gains();
+    for (size_t k = 0; k < outputs(); ++k) scales_.push_back(engine_.scale(k));
     const std::vector<double> ones(outputs(), 1.0);
-    shared_ = outputs() > 1 && std::fabs(engine_.moved(ones, ones).loss - losses_.train) <= kSame * losses_.train;
+    shared_ = together() && std::fabs(engine_.moved(ones, ones).loss - losses_.train) <= kSame * losses_.train;
   }
 
   RidgeFit fit(double l2, Context& context) {
@@ -164,7 +165,8 @@ class Ridge {
 
   // How the mean loss falls with the intercept and each slope, without the penalty.
   Coefficients descents(size_t output) {
-    const double weight = real(engine_.table().weight);
+    if (!(scales_[output].search > 0)) return Coefficients(columns_.size() + 1);  // it is constant
+    const double weight = real(engine_.table().weight) * scales_[output].search;
     const GradientFacts g = engine_.gradients(output);
     Coefficients out{scaled(real(g.total), -g.shift) / weight};
     for (const Int128 product : engine_.score_gradients(output, columns_))
@@ -172,8 +174,11 @@ class Ridge {
     return out;
   }
 
-  // Steps of several outputs at once are shorter: each is computed as if the others stood still.
-  double share() const { return outputs() > 1 ? 1.0 - 1.0 / real(outputs()) : 1.0; }
+  // Whether outputs are classes, whose predictions depend on each other. Columns of y do not.
+  bool together() const { return outputs() > 1 && engine_.table().targets == 1; }
+
+  // Steps of several classes at once are shorter: each is computed as if the others stood still.
+  double share() const { return together() ? 1.0 - 1.0 / real(outputs()) : 1.0; }
 
   std::vector<Coefficients> newton(const Penalties& penalties) {
     std::vector<Coefficients> out;
@@ -195,7 +200,21 @@ class Ridge {
     return step;
   }
 
-  // The step in which all slopes are stretched by the same number, and every intercept moves as it likes.
+  // How far all slopes go: the same for all classes, and for each column of y as far as is best for it.
+  std::vector<double> stretches(std::vector<double> gradients, std::vector<double> curvatures) const {
+    auto stretch = [&](double gradient, double curvature) {
+      return curvature > 0 ? share() * gradient / curvature : 0.0;
+    };
+    std::vector<double> out;
+    if (engine_.table().targets > 1) {
+      for (size_t k = 0; k < outputs(); ++k) out.push_back(stretch(gradients[k], curvatures[k]));
+    } else {
+      out.assign(outputs(), stretch(sum_in_order(std::move(gradients)), sum_in_order(std::move(curvatures))));
+    }
+    return out;
+  }
+
+  // The step in which slopes are stretched, and every intercept moves as it likes.
   std::vector<Coefficients> along(const std::vector<Coefficients>& direction, const Penalties& penalties) {
     std::vector<double> gradients, curvatures;
     std::vector<Coefficients> out;
@@ -209,10 +228,11 @@ class Ridge {
       curvatures.push_back(own.lines - own.both / own.intercept * own.both + penalties[k] * squared(direction[k]));
       out.push_back({falls[0]});
     }
-    const double curvature = sum_in_order(std::move(curvatures)), longest = engine_.step_limit();
-    const double stretch = curvature > 0 ? share() * sum_in_order(std::move(gradients)) / curvature : 0.0;
+    const double longest = engine_.step_limit();
+    const std::vector<double> all = stretches(std::move(gradients), std::move(curvatures));
     for (size_t k = 0; k < outputs(); ++k) {
       const Stretched& own = stretched[k];
+      const double stretch = all[k];
       out[k][0] = std::clamp((share() * out[k][0] - own.both * stretch) / own.intercept, -longest, longest);
       for (size_t i = 1; i < direction[k].size(); ++i) out[k].push_back(stretch * direction[k][i]);
     }
@@ -232,7 +252,7 @@ class Ridge {
 
   double penalised(double loss, const Penalties& penalties) const {
     std::vector<double> squares;
-    for (size_t k = 0; k < outputs(); ++k) squares.push_back(penalties[k] * squared(now_[k]));
+    for (size_t k = 0; k < outputs(); ++k) squares.push_back(scales_[k].loss * penalties[k] * squared(now_[k]));
     return loss + 0.5 * sum_in_order(std::move(squares));
   }
 
@@ -288,6 +308,7 @@ class Ridge {
   std::vector<Coefficients> now_;              // by output
   std::vector<std::vector<double>> matrices_;  // of curvatures, by output
   std::vector<double> gains_;
+  std::vector<OutputScale> scales_;  // by output
   Losses losses_{};
   double constant_loss_ = 0.0;
   bool shared_ = false;  // the same number added to all outputs changes no loss

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "loss/cox.hpp"
+#include "loss/several_outputs.hpp"
 #include "support/kernels.hpp"
 #include "support/portable_math.hpp"
 
@@ -424,6 +426,11 @@ Int128 LossSum::sum(const Weights& weights, size_t first_row) const {
 
 std::unique_ptr<Loss> make_loss(const std::string& name, size_t outputs, double parameter) {
   if (name == "log_loss" && outputs > 1) return std::make_unique<Multinomial>(outputs);
+  if (outputs > 1) {
+    std::vector<std::unique_ptr<Loss>> own;
+    for (size_t k = 0; k < outputs; ++k) own.push_back(make_loss(name, 1, parameter));
+    return std::make_unique<SeveralOutputs>(std::move(own));
+  }
   if (name == "log_loss") return std::make_unique<LogLoss>();
   if (name == "squared_error") return std::make_unique<SquaredError>();
   if (name == "absolute_error") return std::make_unique<AbsoluteError>();
@@ -431,6 +438,7 @@ std::unique_ptr<Loss> make_loss(const std::string& name, size_t outputs, double 
   if (name == "huber") return std::make_unique<Huber>(parameter);
   if (name == "poisson") return std::make_unique<Poisson>();
   if (name == "gamma") return std::make_unique<Gamma>();
+  if (name == "cox") return std::make_unique<Cox>();
   if (name == "tweedie") return std::make_unique<Tweedie>(parameter);
   throw std::invalid_argument("no loss is called '" + name + "'");
 }

@@ -49,6 +49,9 @@ class Loss {
   // The longest Newton step of a leaf. Beyond it, the quadratic approximation of the loss is useless.
   virtual double step_limit() const { return kInfinity; }
 
+  // How the losses of several columns of y are brought to a common scale. Known after `start`.
+  virtual OutputScale scale(size_t) const { return {}; }
+
   // Losses without curvature set a leaf to this quantile of its residuals; negative: the loss has curvature.
   virtual double leaf_quantile() const { return -1.0; }
 
@@ -65,7 +68,7 @@ class Loss {
 };
 
 // `name` is the name in Python; `parameter` is the level of a quantile, the delta of Huber (NaN: from the
-// data) or the power of Tweedie.
+// data) or the power of Tweedie. `outputs`: classes, or columns of y.
 std::unique_ptr<Loss> make_loss(const std::string& name, size_t outputs, double parameter);
 
 // Rows whose losses are computed and summed together.

@@ -39,7 +39,7 @@ SECTIONS: dict[str, list[Row]] = {
         ),
         Row('"prior": the best constant', "init", native="boost_from_average", xgb="base_score"),
         Row(
-            "one tree for all classes, or one for each",
+            "one tree for all classes or targets, or one for each",
             "multi_strategy",
             xgb="multi_strategy",
         ),

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from frugalboost.estimators.regressor import GBFSRegressor
     from frugalboost.estimators.saving import ModelFileError, load
     from frugalboost.estimators.stability import StabilitySelection
+    from frugalboost.estimators.survival import GBFSSurvival
     from frugalboost.plotting import (
         BagDisplay,
         EntryDisplay,
@@ -40,6 +41,7 @@ __all__ = [
     "GBFSClassifierCV",
     "GBFSRegressor",
     "GBFSRegressorCV",
+    "GBFSSurvival",
     "ModelFileError",
     "NothingBoughtWarning",
     "PurchaseDisplay",
@@ -61,6 +63,7 @@ _HOMES = {
     "GBFSClassifierCV": "estimators.cross_validation",
     "GBFSRegressor": "estimators",
     "GBFSRegressorCV": "estimators.cross_validation",
+    "GBFSSurvival": "estimators",
     "ModelFileError": "estimators.saving",
     "NothingBoughtWarning": "estimators.fitted",
     "PurchaseDisplay": "plotting",

@@ -7,7 +7,7 @@ one. Where both lead to the same bytes of model, the border between deciding and
 from __future__ import annotations
 
 from fractions import Fraction
-from math import frexp, inf, ldexp, nan
+from math import inf, ldexp, nan
 
 import numpy as np
 import reference
@@ -21,7 +21,6 @@ from reference_constraints import Range
 from frugalboost.losses import BuiltIn
 
 UNSEEN, LEFT, RIGHT = 0, 1, 2
-LOSS_BITS, LOSS_STEP = 50, 4  # with weights, their 36 bits more
 CURVATURE_BITS, COARSE_BITS = 23, 6  # of curvatures, and of scores after the point
 
 
@@ -40,7 +39,10 @@ def loss_of(loss, outputs):
         "poisson": reference.Poisson,
         "gamma": reference.Gamma,
         "tweedie": lambda: reference.Tweedie(parameter),
+        "cox": reference.Cox,
     }
+    if outputs > 1:
+        return reference.SeveralOutputs([made[loss.name]() for _ in range(outputs)])
     return made[loss.name]()
 
 
@@ -74,21 +76,20 @@ class Rows:
         columns = rows.X.shape[1]
         self.bins = [rows.X.bins(c).tolist() for c in range(columns)]
         self.y = np.asarray(rows.y, dtype=float)
-        self.weighted = rows.weights is not None
         self.units, self.shift = reference.weight_units(rows.weights, len(self.y))
         self.before = None if rows.raw is None else np.array(rows.raw).reshape(outputs, -1)
         self.raw = np.zeros((outputs, len(self.y)))
 
     def mean(self, loss):
-        """The mean loss, added on a grid of integers that follows from the largest."""
+        loss.units = self.units  # a loss may depend on all rows and their weights
         values = loss.values(self.y, self.raw)
-        largest = float(np.max(np.abs(values)))
-        if not largest < inf:
-            return largest
-        bits = LOSS_BITS + (reference.WEIGHT_BITS if self.weighted else 0)
-        shift = 0 if largest == 0 else bits + -(-frexp(largest)[1] // LOSS_STEP) * -LOSS_STEP
-        total = sum(u * int(np.rint(np.ldexp(v, shift))) for u, v in zip(self.units, values))
-        return ldexp(float(total), -shift) / float(sum(self.units))
+        if isinstance(loss, reference.SeveralOutputs):
+            return loss.mean_of([reference.mean_on_grid(own, self.units) for own in values])
+        return reference.mean_on_grid(values, self.units)
+
+    def of(self, output):
+        """What an output is to predict."""
+        return reference.target_of(self.y, output)
 
 
 class NaiveEngine:
@@ -119,6 +120,7 @@ class NaiveEngine:
             "weight": sum(self.train.units),
             "weight_shift": self.train.shift,
             "weighted": any(u != 1 for u in self.train.units),
+            "targets": 1 if self.train.y.ndim == 1 else self.outputs(),
             "columns": columns,
             "thresholds": [self.X.cuts(c).tolist() for c in range(self.X.shape[1])],
             "scores": self.X.scores.tolist(),
@@ -132,6 +134,11 @@ class NaiveEngine:
 
     def leaf_quantile(self):
         return -1.0 if self.loss.quantile is None else self.loss.quantile
+
+    def scale(self, output):
+        if not isinstance(self.loss, reference.SeveralOutputs):
+            return 1.0, 1.0
+        return float(self.loss.search_scales[output]), float(self.loss.loss_scales[output] / self.loss.outputs)
 
     def constrain(self, trends):
         self.trends = trends
@@ -161,8 +168,12 @@ class NaiveEngine:
         return self.validation.raw.ravel()
 
     def derive(self):
+        self.loss.units = self.train.units
         self.g, self.h = self.loss.derivatives(self.train.y, self.train.raw)
-        self.q = [reference.integers(g, reference.GRADIENT_BITS) for g in self.g]
+        self.q = self._on_grid(self.g)
+
+    def _on_grid(self, gs):
+        return [reference.integers(g, reference.GRADIENT_BITS) for g in reference.for_search(self.loss, gs)]
 
     def gradients(self, output):
         return self._facts(*self.q[output])
@@ -179,10 +190,11 @@ class NaiveEngine:
         if np.array_equal(here + steps, here):
             return False, 0.0, []
         self.train.raw = here + np.array(full)[:, None]
+        self.loss.units = self.train.units
         loss = self.train.mean(self.loss)
         outputs = []
-        for g, (old, old_shift) in zip(self.loss.derivatives(self.train.y, self.train.raw)[0], self.q):
-            q, shift = reference.integers(g, reference.GRADIENT_BITS)
+        there = self._on_grid(self.loss.derivatives(self.train.y, self.train.raw)[0])
+        for (q, shift), (old, old_shift) in zip(there, self.q):
             changes = [b * Fraction(2) ** -shift - a * Fraction(2) ** -old_shift for a, b in zip(old, q)]
             mean = sum(u * c for u, c in zip(units, changes)) / sum(units)
             squares = sum(u * (c - mean) ** 2 for u, c in zip(units, changes)) / Fraction(2) ** self.train.shift
@@ -194,7 +206,8 @@ class NaiveEngine:
     # --------------------------------------------------------------------------------------------------- trees
 
     def begin_trees(self, signs, key=0, share=1.0):
-        self.tree_q = [reference_direction.combined(self.g, signs)] if signs else self.q
+        scaled = reference.for_search(self.loss, self.g)
+        self.tree_q = [reference_direction.combined(scaled, signs)] if signs else self.q
         rows = range(len(self.train.y))
         self.drawn = [i for i in rows if share == 1 or reference_draws.is_drawn(key, i, share)]
         kept = set(self.drawn)
@@ -331,7 +344,7 @@ class NaiveEngine:
         return [(ldexp(float(a), -g_shift), ldexp(float(b), -h_shift), float(w)) for a, b, w in found]
 
     def leaf_quantiles(self, output, level):
-        residuals = self.train.y - self.train.raw[output]
+        residuals = self.train.of(output) - self.train.raw[output]
         units = self.train.units
         return [
             reference.weighted_quantile([residuals[i] for i in rows], [units[i] for i in rows], level) if rows else 0.0
@@ -380,7 +393,7 @@ class NaiveEngine:
         return reference_lines.line_sums(self._scores(column), self.g[output], self.h[output], self.seen)
 
     def line_quantile(self, output, column, intercept, level):
-        residuals = self.train.y - self.train.raw[output] - intercept
+        residuals = self.train.of(output) - self.train.raw[output] - intercept
         return reference_lines.line_quantile(self._scores(column), residuals, self.seen, level)
 
     def curvatures(self, output, columns):

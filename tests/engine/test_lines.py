@@ -158,6 +158,7 @@ def test_every_loss_draws_lines(name, weighted, base):
         "poisson": rng.poisson(np.exp(np.clip(score, -2, 2))).astype(float),
         "gamma": np.exp(score),
         "tweedie": np.maximum(np.exp(score) - 0.8, 0.0),
+        "cox": np.where(rng.random(60) < 0.7, 1.0, -1.0) * np.exp(score),
     }.get(name, score)
     weights = rng.random(60) * 2 if weighted else None
     for scale in ("ranks", "values"):

@@ -102,6 +102,11 @@ def deals(rng, y, parts):
     }
 
 
+def several(y):
+    """Targets on different scales, and a constant one."""
+    return np.column_stack([y, 1e3 * np.roll(y, 1) + y, np.full(len(y), 0.1), np.abs(y)])
+
+
 LOSSES = {
     "log loss": lambda y: (GBFSClassifier(), (y > np.median(y)).astype(int)),
     "classes": lambda y: (GBFSClassifier(), np.digitize(y, np.quantile(y, [0.3, 0.6, 0.8]))),
@@ -117,6 +122,10 @@ LOSSES = {
     "poisson": lambda y: (GBFSRegressor(loss="poisson"), np.abs(y.round())),
     "gamma": lambda y: (GBFSRegressor(loss="gamma"), np.exp(y.round(1))),
     "tweedie": lambda y: (GBFSRegressor(loss="tweedie"), np.maximum(y.round(1), 0.0)),
+    "several targets": lambda y: (GBFSRegressor(), several(y)),
+    "one tree for several targets": lambda y: (GBFSRegressor(multi_strategy="multi_output_tree"), several(y)),
+    "several medians": lambda y: (GBFSRegressor(loss="absolute_error"), several(y).round(1)),
+    "several counts": lambda y: (GBFSRegressor(loss="poisson"), np.abs(several(y).round()) + 1),
 }
 
 
@@ -315,7 +324,9 @@ def ridges_of_part(task, rows, part):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["log loss", "classes", "squared", "huber", "poisson"])
+@pytest.mark.parametrize(
+    "name", ["log loss", "classes", "squared", "huber", "poisson", "several targets", "several counts"]
+)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_ridges(name, weighted):
     rng = np.random.default_rng(len(name))

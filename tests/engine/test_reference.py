@@ -9,7 +9,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 from same_trees import assert_same
 
-from frugalboost import GBFSClassifier, GBFSRegressor
+from frugalboost import GBFSClassifier, GBFSRegressor, GBFSSurvival
 from frugalboost.costs import PerRow, Prices
 from frugalboost.losses import Huber, Quantile, Tweedie
 
@@ -21,9 +21,12 @@ LOSSES = {
     "huber": (GBFSRegressor, "huber", reference.Huber),
     "huber_delta": (GBFSRegressor, Huber(0.7), lambda: reference.Huber(0.7)),
     "poisson": (GBFSRegressor, "poisson", reference.Poisson),
+    "cox": (GBFSSurvival, "cox", reference.Cox),
     "gamma": (GBFSRegressor, "gamma", reference.Gamma),
     "tweedie": (GBFSRegressor, Tweedie(1.2), lambda: reference.Tweedie(1.2)),
 }
+
+SEVERAL = [name for name in LOSSES if name not in ("log_loss", "cox")]  # may have several columns of y
 
 
 @st.composite
@@ -73,11 +76,18 @@ def problems(draw):
     elif name == "poisson":
         y = rng.poisson(np.exp(np.clip(score, -2, 2))).astype(float)
         y[0] = 1.0
+    elif name == "cox":
+        y = np.round(np.exp(np.clip(score, -3, 3)), draw(st.sampled_from([0, 1, 6]))) + 0.1
+        y[1:] *= np.where(rng.random(n - 1) < draw(st.sampled_from([0.0, 0.5, 0.9])), -1.0, 1.0)
     elif name in ("gamma", "tweedie"):
         y = np.maximum(np.exp(np.clip(score, -3, 3)) - (0.3 if name == "tweedie" else 0.0), 0.0)
         y[0] = 1.0
     else:
         y = score if draw(st.booleans()) else np.round(score)
+    if name in SEVERAL and draw(st.sampled_from([False, False, True])):
+        others = [y, y[rng.permutation(n)], np.full(n, y[0]), np.round(y + rng.random(n), 1) + 1.0]
+        picked = draw(st.lists(st.integers(0, 3), min_size=1, max_size=3))
+        y = np.column_stack([y, *(others[k] * draw(st.sampled_from([1.0, 1e-3, 1e4])) for k in picked)])
     kind = draw(st.sampled_from(["none", "none", "integers", "reals", "wide"]))
     weights = {
         "none": None,
@@ -126,7 +136,9 @@ def fit_both(X, y, weights, name, options):
         cls, loss, make = GBFSClassifier, "log_loss", lambda: reference.Multinomial(int(y.max()) + 1)
     else:
         cls, loss, make = LOSSES[name]
-    strategy = {"multi_strategy": options.multi_strategy} if cls is GBFSClassifier else {}
+    if y.ndim == 2:
+        own = make
+        make = lambda: reference.SeveralOutputs([own() for _ in range(y.shape[1])])  # noqa: E731
     core = cls(
         options.mu,
         mu_unit=options.mu_unit,
@@ -150,7 +162,7 @@ def fit_both(X, y, weights, name, options):
         interaction_cst=options.interactions,
         subsample=options.subsample,
         max_features=options.max_features,
-        **strategy,
+        **({} if cls is GBFSSurvival else {"multi_strategy": options.multi_strategy}),
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -164,7 +164,7 @@ def test_bad_continuation():
     with pytest.raises(ValueError, match=r"was fitted with loss=SquaredError\(\), not Poisson\(\)"):
         number.set_params(loss="poisson", max_iter=20).fit(X, y)
     model = GBFSClassifier(0.01, warm_start=True, max_iter=10).fit(X, y)
-    with pytest.raises(ValueError, match="another number of features or classes"):
+    with pytest.raises(ValueError, match="another number of features, classes or targets"):
         model.fit(X[:, :5], y)
     with pytest.raises(ValueError, match="10 iterations already; max_iter=5 must not be smaller"):
         model.set_params(max_iter=5).fit(X, y)

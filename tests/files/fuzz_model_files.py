@@ -31,7 +31,7 @@ from pathlib import Path
 import numpy as np
 
 import frugalboost
-from frugalboost import GBFSClassifier, GBFSClassifierCV, GBFSRegressor, ModelFileError
+from frugalboost import GBFSClassifier, GBFSClassifierCV, GBFSRegressor, GBFSSurvival, ModelFileError
 from frugalboost.costs import Bags, Prices
 from frugalboost.estimators.notebook import bought
 from frugalboost.losses import Huber, Quantile, Tweedie
@@ -91,6 +91,8 @@ def models():
     yield GBFSClassifier(0.0, base="lines", **small).fit(X, three)
     yield GBFSRegressor(0.0, base="both", **{**small, "max_iter": 12}).fit(X, X[:, 5] + 4 * (score > 0))
     yield GBFSRegressor(n_features_to_select=2, base="lines", line_scale="values", **small).fit(X, score)
+    yield GBFSRegressor(0.0, base="both", **small).fit(X, np.column_stack([score, X[:, 5], 1e6 * score]))
+    yield GBFSSurvival(0.0, warm_start=True, **small).fit(X, np.where(two == 1, 1.0, -1.0) * np.exp(score))
 
 
 @dataclass
@@ -139,6 +141,7 @@ class File:
 ODD_WORDS = r"""
 null true false -1 0 1 2 255 2147483648 9223372036854775808 18446744073709551616 -1e30 0.0 1.5 -2.5 1e308 0.7
 "" "x" "nan" "0" "\ud800" "a\u0000" "log_loss" "huber" "squared_error" "balanced" "auto" "absolute" "GBFSRegressor"
+"GBFSSurvival" "cox"
 [] {} [[]] [[1],[2,3]] [0,1,2] [1.5,2.5] ["a","b"] [true] {"":0} {"a":1} {"age":2.5} {"0":[]}
 {"$float":"nan"} {"$float":"-inf"} {"$float":"inf"} {"$float":1} {"$float":[]} {"$float":"nan","more":1} {"$what":1}
 {"$map":[[1,2]]} {"$map":[[1,2],[1.0,3]]} {"$map":[[[],2]]} {"$map":[1]} {"$map":3} {"$map":[[{"$float":"nan"},1]]}
@@ -363,7 +366,8 @@ def change_lines(rng, file):
         file.arrays["scales.cuts"] = scales["cuts"][::-1].copy()
     elif kind == 6:  # the last scale is missing, or a scale without thresholds is more
         fewer = rng.random() < 0.5
-        end = int(scales["begin"][-2]) if fewer else len(scales["cuts"])
+        end = len(scales["cuts"])
+        end = int(np.clip(scales["begin"][-2], 0, end)) if fewer else end
         number = len(scales["feature"]) - 1 if fewer else len(scales["feature"]) + 1
         file.arrays["scales.feature"] = np.resize(scales["feature"], number)
         file.arrays["scales.begin"] = scales["begin"][:-1] if fewer else np.append(scales["begin"], end)

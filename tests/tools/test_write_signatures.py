@@ -25,7 +25,7 @@ def write(*options):
 
 @pytest.fixture
 def copy(tmp_path):
-    for name in (*FILES, "estimators/regressor.py"):
+    for name in (*FILES, "estimators/regressor.py", "estimators/survival.py"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(PACKAGE / name, tmp_path / name)
     return tmp_path
@@ -46,6 +46,7 @@ def test_our_signatures_follow_the_table():
         ),
         ("estimators/classifier.py", "max_iter: int = 500", "max_iter: int = 400"),
         ("estimators/regressor.py", "max_depth: int | None = 4,\n", ""),
+        ("estimators/survival.py", "max_depth: int | None = 4,\n", ""),
         ("training/params.py", "    tol: float\n", ""),
         ("estimators/base.py", "    mu_unit: str\n", "    mu_unit: int\n"),
     ],

@@ -11,8 +11,10 @@
 namespace frugal {
 namespace {
 
-TableFacts facts_of(const BinnedMatrix& X, const Weights& weights, Context& context) {
+TableFacts facts_of(const BinnedMatrix& X, const Target& target, Context& context) {
+  const Weights& weights = *target.weights;
   TableFacts facts;
+  facts.targets = target.columns;
   facts.rows = weights.rows;
   facts.weight = weights.total;
   facts.weight_shift = weights.shift;
@@ -50,7 +52,7 @@ CpuEngine::CpuEngine(const Sample& train, const Sample* validation, Loss& loss, 
       loss_(loss),
       options_(options),
       context_(context),
-      facts_(facts_of(train.X, weights_, context)),
+      facts_(facts_of(train.X, train.target, context)),
       min_weight_(scaled(options.min_samples_leaf, weights_.shift)),
       predictions_(train_.target, validation, loss, std::move(before), context),
       drawn_(weights_, train.X.rows(), context),
@@ -270,8 +272,8 @@ std::vector<LeafSums> CpuEngine::leaf_sums(size_t output) {
 }
 
 std::vector<double> CpuEngine::leaf_quantiles(size_t output, double level) {
-  return quantiles_of_leaves(leaves_[tree_of(output)], partition_, train_.target, predictions_.raw(output), level,
-                             context_);
+  return quantiles_of_leaves(leaves_[tree_of(output)], partition_, train_.target.of(output), weights_,
+                             predictions_.raw(output), level, context_);
 }
 
 void CpuEngine::add_tree(size_t output, const Tree& tree, std::span<const double> leaf_values) {

@@ -31,6 +31,7 @@ class CpuEngine final : public Engine {
   size_t outputs() const override { return loss_.outputs(); }
   double step_limit() const override { return loss_.step_limit(); }
   double leaf_quantile() const override { return loss_.leaf_quantile(); }
+  OutputScale scale(size_t output) const override { return loss_.scale(output); }
   void constrain(std::span<const std::int8_t> trends) override;
   void confine(std::span<const ValueRange> ranges) override;
 
@@ -101,7 +102,7 @@ class CpuEngine final : public Engine {
     return lines_.line(column, predictions_.derived(output), context_);
   }
   double line_quantile(size_t output, size_t column, double intercept, double level) override {
-    return lines_.quantile(column, train_.target, predictions_.raw(output), intercept, level, context_);
+    return lines_.quantile(column, train_.target.of(output), predictions_.raw(output), intercept, level, context_);
   }
   std::vector<double> curvatures(size_t output, std::span<const size_t> columns) override {
     return lines_.curvatures(columns, predictions_.derived(output), context_);

@@ -58,10 +58,11 @@ void combine(Predictions& predictions, std::span<const std::int8_t> signs, const
   for (size_t k = 0; k < signs.size(); ++k) {
     if (signs[k] == 0) continue;
     const double* g = predictions.derived(k).g.data();
+    const double scale = predictions.scale(k).search;
     context.over_blocks(sums.size(), kBlock, 2.0, [&](size_t begin, size_t end, size_t) {
       const Grid own = grid;  // a copy that the compiler can keep in registers
       const std::int64_t sign = signs[k];
-      for (size_t i = begin; i < end; ++i) sums[i] += sign * own.at(g[i]);
+      for (size_t i = begin; i < end; ++i) sums[i] += sign * own.at(scale * g[i]);
     });
   }
   // Divided by the length of the direction: what is gained along it is at most what all outputs gain.

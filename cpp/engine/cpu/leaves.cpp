@@ -53,12 +53,13 @@ std::vector<LeafSums> sums_of_leaves(std::span<const OpenNode> leaves, const Row
 }
 
 std::vector<double> quantiles_of_leaves(std::span<const OpenNode> leaves, const RowPartition& partition,
-                                        const Target& target, const double* raw, double level, Context& context) {
+                                        std::span<const double> y, const Weights& weights, const double* raw,
+                                        double level, Context& context) {
   std::vector<Weighted> residuals(leaves.size());
-  context.parallel_for(leaves.size(), 4.0 * real(target.rows()), [&](size_t l, size_t) {
+  context.parallel_for(leaves.size(), 4.0 * real(y.size()), [&](size_t l, size_t) {
     for (Row row : partition.rows(leaves[l])) {
-      residuals[l].values.push_back(target.y[row] - raw[row]);
-      if (target.weights->weighted) residuals[l].units.push_back(target.weights->units[row]);
+      residuals[l].values.push_back(y[row] - raw[row]);
+      if (weights.weighted) residuals[l].units.push_back(weights.units[row]);
     }
   });
   return weighted_quantiles(residuals, level, context);

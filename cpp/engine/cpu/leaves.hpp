@@ -12,7 +12,8 @@ std::vector<LeafSums> sums_of_leaves(std::span<const OpenNode> leaves, const Row
 
 // A quantile of the residuals y - raw in every leaf.
 std::vector<double> quantiles_of_leaves(std::span<const OpenNode> leaves, const RowPartition& partition,
-                                        const Target& target, const double* raw, double level, Context& context);
+                                        std::span<const double> y, const Weights& weights, const double* raw,
+                                        double level, Context& context);
 
 // Adds every leaf's value to the raw predictions of its rows.
 void add_leaf_values(std::span<const OpenNode> leaves, const RowPartition& partition, std::span<const double> values,

@@ -155,8 +155,8 @@ LineSums ScoredColumns::line(size_t column, const Derivatives& d, Context& conte
 
 // The sum of w |z| rho(ratio - slope) with ratio = residual / z is least at a weighted quantile of the ratios. Its
 // level is that of the loss for rows with z > 0, and the opposite one for the others.
-double ScoredColumns::quantile(size_t column, const Target& target, const double* raw, double intercept, double level,
-                               Context& context) {
+double ScoredColumns::quantile(size_t column, std::span<const double> y, const double* raw, double intercept,
+                               double level, Context& context) {
   prepare();
   const std::int16_t* scores = table(column);
   std::vector<std::uint8_t> bins(X_.rows());
@@ -166,7 +166,7 @@ double ScoredColumns::quantile(size_t column, const Target& target, const double
   for (size_t r = 0; r < bins.size(); ++r) {
     const std::int64_t score = scores[bins[r]];
     if (score == 0) continue;
-    ratios.values.push_back((target.y[r] - raw[r] - intercept) / score_value(narrow<std::int16_t>(score)));
+    ratios.values.push_back((y[r] - raw[r] - intercept) / score_value(narrow<std::int16_t>(score)));
     ratios.units.push_back(weights_->unit(r) * std::abs(score));
     sides[score < 0] += ratios.units.back();
   }

@@ -19,7 +19,7 @@ class ScoredColumns {
   std::vector<ScoreSums> sums(std::span<const size_t> columns, Context& context);
   std::vector<Int128> gradients(std::span<const size_t> columns, const GridGradients& gradients, Context& context);
   LineSums line(size_t column, const Derivatives& d, Context& context);
-  double quantile(size_t column, const Target& target, const double* raw, double intercept, double level,
+  double quantile(size_t column, std::span<const double> y, const double* raw, double intercept, double level,
                   Context& context);
   std::vector<double> curvatures(std::span<const size_t> columns, const Derivatives& d, Context& context);
 

@@ -74,8 +74,19 @@ const Derivatives& Predictions::derived(size_t output) {
 void Predictions::derive() {
   for (size_t k = 0; k < gradients_.size(); ++k) {
     const Derivatives& d = derive(k);
-    gradients_[k].set(d.g, d.largest_g, *train_.weights, context_);
+    set_gradients(d.g, d.largest_g, k, gradients_[k]);
   }
+}
+
+// The gradients of an output for the search, on its scale.
+void Predictions::set_gradients(std::span<const double> g, double largest, size_t output, GridGradients& out) {
+  const double scale = loss_.scale(output).search;
+  if (scale == 1.0) return out.set(g, largest, *train_.weights, context_);
+  std::vector<double> brought(g.size());
+  context_.over_blocks(g.size(), kLossBlock, 1.0, [&](size_t begin, size_t end, size_t) {
+    for (size_t i = begin; i < end; ++i) brought[i] = scale * g[i];
+  });
+  out.set(brought, -1.0, *train_.weights, context_);
 }
 
 Moved Predictions::moved(std::span<const double> full, std::span<const double> step) {
@@ -95,7 +106,7 @@ Moved Predictions::moved(std::span<const double> full, std::span<const double> s
   for (size_t k = 0; k < full.size(); ++k) {
     loss_.derivatives(train_, there.data(), k, g.data(), h.data(), context_);
     GridGradients gradients;
-    gradients.set(g, -1.0, *train_.weights, context_);
+    set_gradients(g, -1.0, k, gradients);
     out.outputs.push_back(
         {gradients.facts.constant(), gradients.impurity(*train_.weights, context_),
          squared_move(gradients_[k].q, gradients_[k].facts.shift, gradients, *train_.weights, context_)});

@@ -38,6 +38,7 @@ class Predictions {
 
   // The derivatives of an output at the raw predictions of the last `derive`.
   const Derivatives& derived(size_t output);
+  OutputScale scale(size_t output) const { return loss_.scale(output); }
   double* raw(size_t output) { return raw_.data() + output * train_.rows(); }
   const Sample* validation() const { return validation_; }
   double* validation_raw(size_t output) { return validation_raw_.data() + output * validation_->target.rows(); }
@@ -47,6 +48,7 @@ class Predictions {
 
  private:
   Derivatives& derive(size_t output);
+  void set_gradients(std::span<const double> g, double largest, size_t output, GridGradients& out);
 
   const Target& train_;
   const Sample* validation_;

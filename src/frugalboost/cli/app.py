@@ -98,7 +98,9 @@ def select(
     fits = {"trees": trees, "depth": depth, "learning_rate": learning_rate, "leaf": leaf}
     search = {"splits": splits, "points": points, "sample": sample, "thorough": thorough, "seed": seed}
     search |= {"threads": threads}
-    roles = {"target": target, "weight": weight, "ids": tuple(ids or ()), "task": task.value, "scoring": scoring}
+    # Given twice, it is an error and not the last one.
+    column: Any = target[0] if target and len(target) == 1 else target or None
+    roles = {"target": column, "weight": weight, "ids": tuple(ids or ()), "task": task.value, "scoring": scoring}
     roles |= {"group": group, "time": time}
     files = {"table": table, "test": test or None, "costs": costs or None, "bags": bags or None, "header": header}
     files |= {"sheet": sheet}

@@ -18,7 +18,7 @@ TableArgument = Annotated[str, typer.Argument(help=TABLE, show_default=False)]
 ModelArgument = Annotated[str, typer.Argument(help="A model file, or the folder of a run.", show_default=False)]
 RunArgument = Annotated[str, typer.Argument(help="The folder of a run.", show_default=False)]
 
-Target = Annotated[str | None, typer.Option("--target", "-t", help="The column to predict.")]
+Target = Annotated[list[str] | None, typer.Option("--target", "-t", help="The column to predict.")]
 OutFolder = Annotated[
     str | None, typer.Option("--out", "-o", help="Folder for the results.  [default: TABLE's name + '_selected']")
 ]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from frugalboost import _core
 from frugalboost.losses import BuiltIn, Loss
+from frugalboost.tables.targets import columns_of, for_core
 
 Floats = NDArray[np.float64]
 
@@ -49,11 +50,11 @@ def make_engine(
     """The engine of a fit. ``part``: the rows are one part of a table, other parts have the rest."""
     engine = _core.CpuEngine(
         X=train.X,
-        y=train.y,
+        y=for_core(train.y),
         weights=train.weights,
         raw=train.raw,
         X_val=None if validation is None else validation.X,
-        y_val=None if validation is None else validation.y,
+        y_val=None if validation is None else for_core(validation.y),
         weights_val=None if validation is None else validation.weights,
         raw_val=None if validation is None else validation.raw,
         loss=loss.name if isinstance(loss, BuiltIn) else loss,
@@ -64,6 +65,7 @@ def make_engine(
         threads=threads,
         part=part,
         merge=params.subsample >= 1.0 and train.looks is None,  # equal rows are drawn, or have looked, one by one
+        targets=len(columns_of(train.y)),
     )
     if train.looks is not None:
         engine.remember(train.looks.columns.tolist(), train.looks.flags)

@@ -2,5 +2,6 @@
 
 from frugalboost.estimators.classifier import GBFSClassifier
 from frugalboost.estimators.regressor import GBFSRegressor
+from frugalboost.estimators.survival import GBFSSurvival
 
-__all__ = ["GBFSClassifier", "GBFSRegressor"]
+__all__ = ["GBFSClassifier", "GBFSRegressor", "GBFSSurvival"]

@@ -189,8 +189,8 @@ class GBFSBase(NotebookMixin, ExplainingMixin, MadeOfMixin, PredictingMixin, Sel
         check_consistent_length(X_val, y_val)
         try:
             target = self._encoded_target(y_val)
-        except ValueError as error:
-            raise ValueError(f"y_val: {error}") from None
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"y_val: {error}") from None
         return Sample(X_val, target, check_weights(weights, X_val, "sample_weight_val"))
 
     def _fit_checked(self, train: Sample, validation: Sample | None = None) -> Self:
@@ -242,16 +242,20 @@ class GBFSBase(NotebookMixin, ExplainingMixin, MadeOfMixin, PredictingMixin, Sel
             self.monotonic_cst, self.interaction_cst, self.n_features_in_, self._names(), categorical
         )
         if found.trends and self._outputs > 1:
-            raise ValueError(
-                f"monotonic_cst is for two classes, whose probabilities rise and fall together; y has {self._outputs}. "
-                "Leave it out, or fit one class against the others."
-            )
+            raise ValueError(self._no_common_trend())
         return found
+
+    def _no_common_trend(self) -> str:
+        """Why there can't be a ``monotonic_cst``."""
+        return (
+            f"monotonic_cst is for two classes, whose probabilities rise and fall together; y has {self._outputs}. "
+            "Leave it out, or fit one class against the others."
+        )
 
     def _like(self, **params: Any) -> Self:
         """An unfitted copy that knows the table of this estimator."""
         copy: Self = clone(self).set_params(**params)
-        for name in ("n_features_in_", "feature_names_in_", "categories_", "classes_"):
+        for name in ("n_features_in_", "feature_names_in_", "categories_", "classes_", "n_outputs_"):
             if hasattr(self, name):
                 setattr(copy, name, getattr(self, name))
         return copy

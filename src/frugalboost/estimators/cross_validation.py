@@ -552,3 +552,9 @@ class GBFSRegressorCV(RegressorMixin, GBFSCVBase):  # type: ignore[misc]
     """
 
     _kind = GBFSRegressor
+
+    def __sklearn_tags__(self) -> Any:
+        """Several columns of y are allowed."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags

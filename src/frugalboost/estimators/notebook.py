@@ -93,7 +93,7 @@ def bought(estimator: Any) -> str:
     model = getattr(estimator, "estimator_", estimator)  # of a search
     slopes = {line["feature"]: line["slope"] for line in model.lines_}
     if slopes:
-        classes = [str(c) for c in getattr(model, "classes_", ())]
+        classes = [str(c) for c in getattr(model, "classes_", ())] or [f"target {k}" for k in range(model._outputs)]
         heads.append("slope")
         for row, column in zip(rows, chosen, strict=True):
             row.append(slope_text(slopes.get(column), classes))

@@ -18,14 +18,20 @@ from frugalboost.estimators.docstrings import described
 from frugalboost.losses import REGRESSION, BuiltIn, Loss
 from frugalboost.tables.reading import read_table
 from frugalboost.tables.sample import Sample
-from frugalboost.tables.targets import check_weights, check_y, positive_weight, with_mean_one
+from frugalboost.tables.targets import check_weights, check_y, columns_of, positive_weight, with_mean_one
 from frugalboost.training.parameters import REGRESSOR, constraints
 
 Floats = NDArray[np.float64]
 
 
 @saving.savable
-@described(REGRESSOR)
+@described(
+    REGRESSOR,
+    attributes="""\
+n_outputs_ : int
+    The number of columns of y.
+""",
+)
 class GBFSRegressor(RegressorMixin, GBFSBase):  # type: ignore[misc]
     """Boosted trees for regression that pay for each feature once, when a tree first splits on it.
 
@@ -47,6 +53,7 @@ class GBFSRegressor(RegressorMixin, GBFSBase):  # type: ignore[misc]
     ['s5', 'bmi']
     """
 
+    n_outputs_: int
     _losses = REGRESSION
     _parameter_constraints: ClassVar[dict[str, Any]] = constraints(REGRESSOR)
 
@@ -62,6 +69,7 @@ class GBFSRegressor(RegressorMixin, GBFSBase):  # type: ignore[misc]
         max_iter: int = 500,
         max_depth: int | None = 4,
         max_leaf_nodes: int | None = None,
+        multi_strategy: str = "auto",
         base: str = "auto",
         line_scale: str = "values",
         min_samples_leaf: float = 20,
@@ -117,8 +125,9 @@ class GBFSRegressor(RegressorMixin, GBFSBase):  # type: ignore[misc]
             A table of shape (n_samples, n_features); NaN is a value of its own, whose side of a split is learned. Or
             where to read it: a Parquet file or a folder of them, an Arrow dataset, or a list of batches ``(X, y)`` or
             ``(X, y, weights)``, or a function that returns an iterator over them.
-        y : array-like of shape (n_samples,), or str
-            Numbers to predict. The name of their column, where X is read from files; None, where it comes in batches.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), or str
+            Numbers to predict; with several columns, one model predicts all of them from the same features. The name of
+            their column, where X is read from files; None, where it comes in batches.
         sample_weight : array-like of shape (n_samples,) or str, default=None
             A weight of k counts as k equal rows. Weights with a mean below 1 that are not whole numbers are relative:
             they are brought to a mean of 1. The name of a column, where X is read from files.
@@ -156,13 +165,34 @@ class GBFSRegressor(RegressorMixin, GBFSBase):  # type: ignore[misc]
         X, y, sample_weight = read_table(self, X, y, sample_weight, reset=True)
         target = self._encoded_target(y)
         check_consistent_length(X, target)
+        self.n_outputs_ = len(columns_of(target))
         weights = with_mean_one(check_weights(sample_weight, X))
         validation = self._validation_sample(X_val, y_val, sample_weight_val)
+        if validation is not None and validation.y.shape[1:] != target.shape[1:]:
+            raise ValueError(f"y_val has {len(columns_of(validation.y))} column(s), and y has {self.n_outputs_}.")
         if isinstance(loss, BuiltIn):
-            loss.check_target(target if weights is None else target[positive_weight(weights)])
+            for column in columns_of(target if weights is None else target[positive_weight(weights)]):
+                loss.check_target(column)
             if validation is not None:
                 loss.check_domain(validation.y, "y_val")
         return Sample(X, target, weights), validation
+
+    @property
+    def _outputs(self) -> int:
+        """One for each column of y."""
+        return int(getattr(self, "n_outputs_", 1))  # pickles of earlier versions lack it
+
+    def _no_common_trend(self) -> str:
+        return (
+            f"monotonic_cst is for one target, and y has {self._outputs} columns, of which each may go another way. "
+            "Leave it out, or fit each column by itself."
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        """Several columns of y are allowed."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
 
     def _encoded_target(self, y: Any) -> Floats:
         return check_y(y)
@@ -177,7 +207,7 @@ class GBFSRegressor(RegressorMixin, GBFSBase):  # type: ignore[misc]
 
         Returns
         -------
-        ndarray of shape (n_samples,)
+        ndarray of shape (n_samples,) or (n_samples, n_outputs)
             Predictions, in the units of y.
 
         Examples
@@ -191,13 +221,13 @@ class GBFSRegressor(RegressorMixin, GBFSBase):  # type: ignore[misc]
         return self._predictions(self._raw(X))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the share of y's variance that is explained, R2.
+        """Return the share of y's variance that is explained, R2; of several columns the mean over them.
 
         Parameters
         ----------
         X : array-like, data frame, sparse matrix, path, Arrow dataset or batches
             The rows.
-        y : array-like of shape (n_samples,), or str
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), or str
             As in :meth:`fit`.
         sample_weight : array-like of shape (n_samples,) or str, default=None
             As in :meth:`fit`.
@@ -228,7 +258,7 @@ class GBFSRegressor(RegressorMixin, GBFSBase):  # type: ignore[misc]
 
         Yields
         ------
-        ndarray of shape (n_samples,)
+        ndarray of shape (n_samples,) or (n_samples, n_outputs)
             As :meth:`predict`.
 
         Examples

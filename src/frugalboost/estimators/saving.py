@@ -16,6 +16,7 @@ from frugalboost.estimators.fitted import publish
 from frugalboost.files import format as model_file
 from frugalboost.files import persistence
 from frugalboost.files.checks import (
+    check_baseline,
     check_classes,
     check_description,
     check_records,
@@ -66,7 +67,7 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
         "draw": persistence.describe_draw(model) if estimator.warm_start and warm.thresholds is not None else None,
         "table": getattr(estimator, "_fitted_on", None),  # pickles of earlier versions lack it
         "forms": getattr(estimator, "_forms", None),  # how the recipe has read columns
-    }
+    } | _baseline_of(estimator)
     try:
         # Thresholds are kept for a continued fit (warm_start=True).
         persistence.write(path, description, model, warm.thresholds if estimator.warm_start else None)
@@ -149,6 +150,14 @@ def _restore(estimator: Any, model: Model, thresholds: Thresholds | None, descri
         estimator.feature_names_in_ = np.array(description["feature_names"], dtype=object)
     if description["classes"] is not None:
         estimator.classes_ = description["classes"]
+    else:
+        estimator.n_outputs_ = model.ensemble.n_outputs
+    of_survival = hasattr(estimator, "_set_baseline")
+    require(not of_survival or model.ensemble.n_outputs == 1, "a model of survival has one output, and it has more")
+    if description["baseline"] is not None:
+        require(of_survival, "its kind of estimator has no baseline")
+        check_baseline(*description["baseline"])
+        estimator._set_baseline(*(np.array(part, dtype=np.float64) for part in description["baseline"]))
     publish(estimator, FitResult(model, description["refit_scores"], description["selling"]))
     fingerprint = description["fingerprint"]
     try:
@@ -173,8 +182,15 @@ def _restore(estimator: Any, model: Model, thresholds: Thresholds | None, descri
     estimator._forms = description["forms"]
 
 
+def _baseline_of(estimator: Any) -> dict[str, Any]:
+    """Times of events and the hazard at them, of a model of survival that was fitted by itself."""
+    if not hasattr(estimator, "event_times_"):
+        return {}
+    return {"baseline": [estimator.event_times_.tolist(), estimator.baseline_hazard_.tolist()]}
+
+
 _MACHINE_PARAMS = ("n_jobs", "verbose", "bins_folder", "screening", "callbacks")  # how a fit is run; not saved
-_EARLIER_PARAMS = {"multi_strategy": "one_output_per_tree"}  # what versions did that did not say
+_EARLIER_PARAMS = {"multi_strategy": "one_output_per_tree"}  # what versions did with classes that did not say
 
 
 def _params_to_file(estimator: Any) -> dict[str, Any]:
@@ -243,7 +259,7 @@ def _params_from_file(params: dict[str, Any], loss: Any, made: Any) -> dict[str,
             kept["costs"] = Prices(kept["costs"]["paid"]) + PerRow(kept["costs"]["per_row"])
         except ValueError as error:
             raise ModelFileError(str(error)[:400].removesuffix(".")) from None
-    before = {name: value for name, value in _EARLIER_PARAMS.items() if name in names}
+    before = _EARLIER_PARAMS if hasattr(made, "predict_proba") else {}
     return {**before, **kept, "loss": _loss_from_file(params["loss"], loss)}
 
 
@@ -289,7 +305,7 @@ def _loss_from_file(stored: Any, loss: Any) -> Any:
         raise MissingLossError("This model has a built-in loss; load it without passing one.")
     if isinstance(stored, str):
         return stored
-    known = {**losses.CLASSIFICATION, **losses.REGRESSION}
+    known = {**losses.CLASSIFICATION, **losses.REGRESSION, **losses.SURVIVAL}
     name = stored.get("built_in") if isinstance(stored, dict) else None
     if not isinstance(name, str) or name not in known:
         raise ModelFileError("its loss is not known")

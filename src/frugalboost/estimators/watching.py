@@ -44,7 +44,8 @@ class ScoreOf:
 
     def __init__(self, estimator: Any) -> None:
         self._estimator = estimator
-        self._scorer = Scorer(check_scoring(estimator, scoring=estimator.scoring))
+        own = estimator.scoring == getattr(estimator, "_score_name", None)  # the name of what its method `score` gives
+        self._scorer = Scorer(check_scoring(estimator, scoring=None if own else estimator.scoring))
         self._weighted = getattr(estimator, "class_weight", None) is None  # those of classes are for the fit
         self._rows: Sample | None = None
 

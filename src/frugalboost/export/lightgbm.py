@@ -101,6 +101,11 @@ def _objective(served: ServedModel) -> dict[str, str]:
     outputs = served.trees.n_outputs
     if served.link == "identity" and outputs > 1:
         return {}
+    if served.link == "exp" and outputs > 1:
+        raise ValueError(
+            "A model of several targets with a log link can't be exported: LightGBM would apply the link to the first "
+            "one only. Export to ONNX (to_onnx), or fit each target by itself."
+        )
     known = {
         "identity": "regression",
         "exp": served.loss if served.loss in ("gamma", "tweedie") else "poisson",

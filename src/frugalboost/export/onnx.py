@@ -33,8 +33,8 @@ def to_onnx(model: Any, *, features: str = "selected") -> ModelProto:
     The input ``X`` has type double and shape (rows, columns). A categorical column holds the position of the level in
     ``categories_``; NaN, and any number that is not such a position, is a missing level. A classifier has the outputs
     ``label`` (shape (rows,)) and ``probabilities`` (shape (rows, classes), columns in the order of ``classes_``); a
-    regressor has ``prediction`` (shape (rows, 1)). Labels are int64 where ``classes_`` are whole numbers or bools, else
-    strings. Lines become trees over the bins of their columns.
+    regressor has ``prediction`` (shape (rows, targets)). Labels are int64 where ``classes_`` are whole numbers or
+    bools, else strings. Lines become trees over the bins of their columns.
 
     The graph's metadata holds, as JSON, ``feature_names``, ``classes`` and ``levels`` (the levels of each categorical
     column, by name).
@@ -71,7 +71,7 @@ def to_onnx(model: Any, *, features: str = "selected") -> ModelProto:
     graph = Graph()
     raw = _raw(graph, served)
     if served.classes is None:
-        outputs = [graph.output("prediction", onnx.TensorProto.DOUBLE, [None, 1])]
+        outputs = [graph.output("prediction", onnx.TensorProto.DOUBLE, [None, served.trees.n_outputs])]
         graph.add("Identity", [_linked(graph, raw, served.link)], "prediction")
     else:
         outputs = _classes(graph, served, raw)
@@ -145,10 +145,10 @@ def _raw(graph: Graph, served: ServedModel) -> str:
     total = graph.add("ReduceSum", [parts, graph.constant(np.array([1]))], keepdims=0)
     # onnxruntime drops the addition of a constant that is zero in single precision; shares are large enough.
     share = graph.add("Add", [total, graph.constant(served.trees.start[None, :] / scale)])
-    return graph.add("Mul", [share, graph.constant(np.float64(scale))])
+    return graph.add("Mul", [share, graph.constant(scale[None, :])])
 
 
-def _ensemble(served: ServedModel, column: NDArray[np.int64], scale: float) -> dict[str, Any]:
+def _ensemble(served: ServedModel, column: NDArray[np.int64], scale: Floats) -> dict[str, Any]:
     """The attributes of the operator; children are counted within a tree, as ours are."""
     trees, tree = served.trees, served.tree_of_node
     split = trees.feature >= 0
@@ -156,7 +156,7 @@ def _ensemble(served: ServedModel, column: NDArray[np.int64], scale: float) -> d
     number = np.arange(len(tree)) - trees.tree_begin[tree]
     threshold = np.where(trees.level_set >= 0, 0.5, trees.threshold)
     output = tree[leaf] % trees.n_outputs
-    share = trees.value[leaf] / scale
+    share = trees.value[leaf] / scale[output]
     coarse = np.rint(share * 2**22) / 2**22
     return {
         "n_targets": 2 * trees.n_outputs,
@@ -176,10 +176,12 @@ def _ensemble(served: ServedModel, column: NDArray[np.int64], scale: float) -> d
     }
 
 
-def _scale(served: ServedModel) -> float:
-    """A power of two that no sum over trees exceeds."""
-    largest = np.maximum.reduceat(np.abs(served.trees.value), served.trees.tree_begin[:-1])
-    return float(2.0 ** np.clip(np.frexp(largest.sum())[1], -1000, 1000))
+def _scale(served: ServedModel) -> Floats:
+    """For each output a power of two that no sum over trees exceeds; the same for classes, which are compared."""
+    trees = served.trees
+    largest = np.maximum.reduceat(np.abs(trees.value), trees.tree_begin[:-1]).reshape(-1, trees.n_outputs)
+    sums = largest.sum(axis=0) if served.classes is None else np.full(trees.n_outputs, largest.sum())
+    return np.asarray(2.0 ** np.clip(np.frexp(sums)[1], -1000, 1000), dtype=np.float64)
 
 
 def _with_sides(graph: Graph, served: ServedModel) -> tuple[str, NDArray[np.int64]]:

@@ -120,7 +120,7 @@ def link_of(loss: BuiltIn | Loss, outputs: int) -> str:
     known = {"identity": at, "exp": Poisson().inverse_link(at), "logistic": LogLoss().inverse_link(at)}
     if outputs > 1:
         at = np.column_stack([np.roll(at, 7 * k) for k in range(outputs)])
-        known = {"identity": at, "softmax": LogLoss().inverse_link(at)}
+        known = {"identity": at, "exp": Poisson().inverse_link(at), "softmax": LogLoss().inverse_link(at)}
     found = np.asarray(loss.inverse_link(at.copy()), dtype=np.float64)
     for name, values in known.items():
         if found.shape == values.shape and np.allclose(found, values, rtol=1e-9, atol=1e-9):

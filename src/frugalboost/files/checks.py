@@ -80,6 +80,11 @@ _TABLES = (["int", "str", "str", "str"], ["int", "str", "str", "NoneType"])
 _SCORE = _record(n_features=is_whole, train_loss=is_number, validation_loss=is_number)
 _SOLD = _record(n_features=_list_of(is_whole), loss=_list_of(is_number), sold=_list_of(_list_of(is_whole)))
 
+
+def _are_numbers(value: Any) -> bool:
+    return isinstance(value, list) and all(map(is_number, value))
+
+
 _ENTRIES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "estimator": (_is_text, "a text"),
     "params": (lambda v: isinstance(v, dict) and all(map(_is_text, v)), "a mapping of names"),
@@ -100,6 +105,7 @@ _ENTRIES: dict[str, tuple[Callable[[Any], bool], str]] = {
     ),
     "selling": (_or_none(_SOLD), "a record of what was sold"),
     "table": (_or_none(lambda v: isinstance(v, list) and _kinds(v) in _TABLES), "the checksums of a table"),
+    "baseline": (_or_none(lambda v: isinstance(v, list) and len(v) == 2 and all(map(_are_numbers, v))), "two lists"),
     "forms": (_or_none(lambda v: isinstance(v, dict) and all(map(_is_form, v.values()))), "a mapping of forms"),
     "draw": (
         _or_none(
@@ -122,6 +128,7 @@ def check_description(description: dict[str, Any]) -> None:
     description.setdefault("table", None)  # earlier versions did not have it
     description.setdefault("draw", None)  # likewise
     description.setdefault("forms", None)  # likewise
+    description.setdefault("baseline", None)  # likewise
     description.setdefault("set_aside", None)  # likewise; rows were drawn in another way
     for name, (is_one, what) in _ENTRIES.items():
         require(name in description, f"its description lacks {name!r}")
@@ -143,11 +150,19 @@ def check_records(description: dict[str, Any], n_features: int) -> None:
         require(right, "a model of its scores has more features than there are")
 
 
+def check_baseline(times: list[float], hazard: list[float]) -> None:
+    """Ascending times of events, and a cumulative hazard that does not fall."""
+    require(len(times) == len(hazard) > 0, "its baseline has another number of times than of hazards")
+    finite = all(0 < t < np.inf for t in times) and all(0 <= v < np.inf for v in hazard)
+    require(finite, "its baseline has numbers that it can't have")
+    require(all(a < b for a, b in pairwise(times)), "the times of its baseline do not ascend")
+    require(all(a <= b for a, b in pairwise(hazard)), "the hazard of its baseline falls")
+
+
 def check_classes(classes: NDArray[Any] | None, outputs: int, of_classifier: bool) -> None:
-    """Two classes have one output, more have one each; a regressor has one."""
+    """Two classes have one output, more have one each; a regressor has one for each target."""
     require((classes is not None) == of_classifier, "its classes do not fit its kind")
     if classes is None:
-        require(outputs == 1, "a regressor has one output, and it has more")
         return
     require(outputs != 2 and len(classes) == max(2, outputs), "its classes do not fit its trees")
     labels = classes.tolist()

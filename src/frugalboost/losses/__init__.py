@@ -11,7 +11,8 @@ needed for the training loss and early stopping:
 * ``value(y, raw)``: the loss of every row.
 
 With two classes ``y`` holds 0 and 1 and ``inverse_link`` gives the probability of the second. With K > 2 classes
-``y`` holds 0 ... K-1 and raw predictions, derivatives and probabilities have shape (n_samples, K).
+``y`` holds 0 ... K-1 and raw predictions, derivatives and probabilities have shape (n_samples, K). With K columns of
+numbers ``y`` has shape (n_samples, K) too, ``start`` gives K numbers, and ``value`` one number for each row.
 """
 
 from __future__ import annotations
@@ -317,7 +318,25 @@ class Tweedie(BuiltIn):
         return exp(raw)
 
 
+@dataclass(frozen=True)
+class Cox(BuiltIn):
+    """Cox's partial likelihood for times until an event; equal times as by Breslow.
+
+    The loss of a row with an event is the logarithm of the hazard of all rows that are at risk then, as a mean over all
+    rows, less its own. Predictions are logarithms of hazard ratios.
+
+    Examples
+    --------
+    >>> from frugalboost.losses import Cox
+    >>> Cox().name
+    'cox'
+    """
+
+    name = "cox"
+
+
 CLASSIFICATION: dict[str, type[BuiltIn]] = {"log_loss": LogLoss}
+SURVIVAL: dict[str, type[BuiltIn]] = {"cox": Cox}
 REGRESSION: dict[str, type[BuiltIn]] = {
     cls.name: cls for cls in (SquaredError, AbsoluteError, Quantile, Huber, Poisson, Gamma, Tweedie)
 }

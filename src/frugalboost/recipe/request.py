@@ -184,6 +184,9 @@ class Request:
         """Raise Problem for errors that do not depend on the table."""
         self.settings.check()
         check_word("task", self.task, TaskKind)
+        if isinstance(self.target, list | tuple) and len(self.target) > 1:
+            several = "GBFSRegressor.fit(X, Y) takes several columns of numbers."
+            raise Problem(Option("target"), f" names {len(self.target)} columns, and a search is for one. {several}")
         for name in ("target", "weight", "group", "time", "scoring", "sheet"):
             value = getattr(self, name)
             if value is not None and not isinstance(value, str):

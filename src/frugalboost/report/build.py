@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone, is_classifier
 
+from frugalboost.estimators import GBFSSurvival
 from frugalboost.estimators.base import GBFSBase
 from frugalboost.estimators.cross_validation import GBFSClassifierCV, GBFSCVBase, GBFSRegressorCV
 from frugalboost.page.report import Report
@@ -39,6 +40,13 @@ def report_on(
     if (X_test is None) != (y_test is None):
         raise ValueError("X_test and y_test belong together: give both, or give neither.")
     model = estimator.estimator_ if isinstance(estimator, GBFSCVBase) else estimator
+    if isinstance(model, GBFSSurvival):
+        raise ValueError("There are no reports on survival yet: look at the model's history_, lines_ and path.")
+    if getattr(model, "n_outputs_", 1) > 1:
+        raise ValueError(
+            f"A report is about one target, and this model has {model.n_outputs_}. Fit one of them by itself for a "
+            "report on it."
+        )
     checked = check_table(model, X, y, sample_weight)
     # All fits below use the checked table; targets stay the user's own, for splitters and scorers.
     rows = Sample(checked.X, y, sample_weight, groups)

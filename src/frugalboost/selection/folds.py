@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frugalboost.tables.sample import Sample
-from frugalboost.tables.targets import by_appearance
+from frugalboost.tables.targets import by_appearance, order_of
 
 Places = NDArray[np.int64]
 Parts = tuple[Places, Places]  # training and held-out rows
@@ -17,7 +17,11 @@ FOLDS = 5
 
 
 def in_order(y: NDArray[np.float64], shuffled: Places, outputs: int) -> Places:
-    """Return shuffled rows in order of y, or class after class where y has classes (or no more than two values)."""
+    """Return shuffled rows in order of y, or class after class where y has classes (or no more than two values).
+
+    Several columns of y have no common order: rows stay shuffled.
+    """
+    y = order_of(y)
     return shuffled[np.argsort((by_appearance(y) if _has_classes(y, outputs) else y)[shuffled], kind="stable")]
 
 
@@ -32,7 +36,7 @@ def stratified_folds(rows: Sample, outputs: int, folds: int, seed: int, most: in
     Rows of a group share a fold. Where rows have times, folds are stretches of time; a group that is in several of them
     is left out of the training rows where it is held out. There are fewer folds where there are fewer groups or times.
     """
-    y = rows.y
+    y = order_of(rows.y)
     order = in_order(y, np.random.default_rng(seed).permutation(len(y)), outputs)
     if most is not None and len(order) > most:
         order = order[np.linspace(0, len(order) - 1, most).astype(np.int64)]
@@ -76,7 +80,7 @@ def grouped_splits(y: NDArray[np.generic], groups: Places, classes: bool, n_spli
     16 [2 8] [2 2]
     16 [5 9] [2 2]
     """
-    n_groups = len(np.unique(groups))
+    y, n_groups = order_of(y), len(np.unique(groups))
     if n_groups < 2:
         raise ValueError("groups has one value only, so that all rows would share a fold. At least two are needed.")
     n_splits, folds = min(n_splits, n_groups), min(FOLDS, n_groups)

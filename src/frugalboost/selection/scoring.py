@@ -75,7 +75,7 @@ class Scorer:
 def score_name(estimator: Any, scoring: Any) -> str:
     """The name of a score in tables and figures."""
     if scoring is None:
-        return "accuracy" if is_classifier(estimator) else "R²"
+        return "accuracy" if is_classifier(estimator) else str(getattr(estimator, "_score_name", "R²"))
     return scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score")
 
 

@@ -43,7 +43,8 @@ def of_rows(table: HasRows, at: int) -> int:
 
 
 def of_vector(values: NDArray[Any]) -> int:
-    """The checksum of one number for each row."""
+    """The checksum of one number for each row, or of several."""
+    values = values.ravel()
     return _sum(_mixed(value_bits(values) ^ _mixed(np.arange(len(values), dtype=np.uint64))))
 
 

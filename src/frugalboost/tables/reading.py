@@ -68,9 +68,11 @@ class Targets:
         if batch.y is None:
             raise ValueError(f"{where} has no targets: give tuples (X, y) or (X, y, weights).")
         y, weights = np.array(batch.y), None if batch.weights is None else np.array(batch.weights)
-        for given in (y, weights):
-            if given is not None and given.shape != (size,):
+        for given, dimensions in ((y, (1, 2)), (weights, (1,))):
+            if given is not None and (given.shape[:1] != (size,) or given.ndim not in dimensions):
                 raise ValueError(f"{where} has {size} rows, but targets or weights of shape {given.shape}.")
+        if self._y and y.shape[1:] != self._y[0].shape[1:]:
+            raise ValueError(f"{where} has targets of another number of columns than the first one.")
         if self._y and (y.dtype.kind in "biuf") != (self._y[0].dtype.kind in "biuf"):
             raise ValueError(f"{where} has targets of type {y.dtype}; those of the first one are {self._y[0].dtype}.")
         if self._weights and (weights is None) != (self._weights[0] is None):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, _check_y, check_array, check_consistent_length, column_or_1d
 
@@ -58,14 +59,37 @@ def with_mean_one(weights: Floats | None) -> Floats | None:
 
 
 def check_y(y: Any) -> Floats:
-    """Return a target of numbers."""
-    target: Floats = _check_y(y, y_numeric=True, estimator=None).astype(np.float64) + 0.0  # no negative zeros
-    if len(target) and not target.max() / 4 - target.min() / 4 < np.finfo(np.float64).max / 4:
-        raise ValueError(
-            f"y has values from {target.min():g} to {target.max():g}: their differences are too large for a floating "
-            "point number. Rescale y."
-        )
+    """Return a target of numbers; with several columns, if it has more than one."""
+    if sparse.issparse(y):
+        raise TypeError("y is a sparse matrix. Give an array: y.toarray().")
+    shape = np.asarray(y).shape
+    several = len(shape) == 2 and shape[1] != 1
+    if several and shape[1] == 0:
+        raise ValueError("y has no columns: there is nothing to predict.")
+    target: Floats = _check_y(y, multi_output=several, y_numeric=True, estimator=None)
+    target = target.astype(np.float64) + 0.0  # no negative zeros
+    for column in columns_of(target):
+        if len(column) and not column.max() / 4 - column.min() / 4 < np.finfo(np.float64).max / 4:
+            raise ValueError(
+                f"y has values from {column.min():g} to {column.max():g}: their differences are too large for a "
+                "floating point number. Rescale y."
+            )
     return target
+
+
+def columns_of(y: Floats) -> list[Floats]:
+    """The columns of a target, or the only one."""
+    return [y] if y.ndim == 1 else list(y.T)
+
+
+def for_core(y: Floats) -> Floats:
+    """A target as the core takes it: one column after another."""
+    return y if y.ndim == 1 else np.ascontiguousarray(y.T).ravel()
+
+
+def order_of(y: NDArray[Any]) -> NDArray[Any]:
+    """What rows are put in order by where folds get their share of every y; several columns have no common order."""
+    return y if y.ndim == 1 else np.zeros(len(y))
 
 
 def check_y_classes(y: Any) -> NDArray[Any]:

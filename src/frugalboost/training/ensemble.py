@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from frugalboost import _core
 from frugalboost.losses import BuiltIn, Loss
 from frugalboost.tables.sample import Sample
+from frugalboost.tables.targets import for_core
 from frugalboost.training.scales import Scales
 
 Floats = NDArray[np.float64]
@@ -203,14 +204,14 @@ class Ensemble:
         """
         begin = np.concatenate([[0], np.cumsum([len(features) for features in hidden])]).astype(np.int64)
         items = np.concatenate([np.zeros(0, dtype=np.int32), *hidden]).astype(np.int32)
-        targets = (rows.y, rows.weights, fitted.y, fitted.weights, *_for_core(loss))
+        targets = (for_core(rows.y), rows.weights, for_core(fitted.y), fitted.weights, *_loss_for_core(loss))
         last = iterations * self.n_outputs
         losses = _core.losses_without(self._core_trees(), self.weight, X, *targets, begin, items, last, threads)
         return np.asarray(losses)
 
     def loss_of(self, raw: Floats, rows: Sample, fitted: Sample, loss: BuiltIn | Loss, threads: int) -> float:
         """Mean loss of raw predictions, one row per output."""
-        targets = (rows.y, rows.weights, fitted.y, fitted.weights, *_for_core(loss))
+        targets = (for_core(rows.y), rows.weights, for_core(fitted.y), fitted.weights, *_loss_for_core(loss))
         return float(_core.mean_loss(raw, *targets, threads))
 
     def loss_curve(self, X: _core.Source, rows: Sample, fitted: Sample, loss: BuiltIn | Loss, threads: int) -> Floats:
@@ -271,6 +272,6 @@ def renumbered(line: NDArray[np.int32], numbers: NDArray[np.int32]) -> NDArray[n
     return np.where(line >= 0, numbers[line] if len(numbers) else -1, -1).astype(np.int32)
 
 
-def _for_core(loss: BuiltIn | Loss) -> tuple[str | Loss, float]:
+def _loss_for_core(loss: BuiltIn | Loss) -> tuple[str | Loss, float]:
     """A loss as the core takes it: name and parameter, or the object itself."""
     return (loss.name, loss.parameter) if isinstance(loss, BuiltIn) else (loss, np.nan)

@@ -9,6 +9,7 @@ import numpy as np
 
 from frugalboost import _core
 from frugalboost._support.progress import ProgressLine
+from frugalboost.losses import Cox
 from frugalboost.tables.sample import Sample
 from frugalboost.tables.targets import positive_weight
 from frugalboost.training.binning import Thresholds
@@ -110,6 +111,8 @@ def _set_aside(sample: Sample, task: FitTask) -> tuple[Sample, Sample]:
     """Training and validation rows."""
     seed = task.params.validation_seed
     assert seed is not None
-    classes = max(task.outputs, 2) if task.classes else 0
-    held = set_aside(sample.y, classes, task.params.validation_fraction, seed, task.part)
+    y, classes = sample.y, max(task.outputs, 2) if task.classes else 0
+    if isinstance(task.loss, Cox) and min((y > 0).sum(), (y < 0).sum()) > 1:
+        y, classes = (y > 0).astype(np.float64), 2  # both parts have their share of events
+    held = set_aside(y, classes, task.params.validation_fraction, seed, task.part)
     return sample.take(np.flatnonzero(~held)), sample.take(np.flatnonzero(held))

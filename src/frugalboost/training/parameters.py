@@ -19,7 +19,7 @@ from frugalboost._support.threads import LARGEST_INT
 from frugalboost.costs import Cost
 from frugalboost.losses import BuiltIn
 
-CLASSIFIER, REGRESSOR = "classifier", "regressor"
+CLASSIFIER, REGRESSOR, SURVIVAL = "classifier", "regressor", "survival"
 
 
 @dataclass(frozen=True)
@@ -35,12 +35,12 @@ class Parameter:
     kept: str | None = None  # its type in `Params`; None: it is not in there, since something else is made of it
     convert: Callable[[Any], Any] | None = None  # from the user's value to the one kept; None: by the type
     to_core: Callable[[Any], Any] | None = None  # from the value kept to the core's; None: the core does not know it
-    only: str | None = None  # the estimator that has it; None: both
+    only: str | None = None  # the estimators that have it, with blanks between them; None: all
 
 
 def of(kind: str) -> Iterator[Parameter]:
     """The parameters of one kind of estimator, in order."""
-    return (p for p in PARAMETERS if p.only in (None, kind))
+    return (p for p in PARAMETERS if p.only is None or kind in p.only.split())
 
 
 def constraints(kind: str) -> dict[str, list[Any]]:
@@ -162,7 +162,8 @@ PARAMETERS = (
         "500",
         "int",
         [Interval(Integral, 1, None, closed="left")],
-        "Maximum number of iterations; each grows one tree, or for more than two classes what ``multi_strategy`` says.",
+        """Maximum number of iterations; each grows one tree, or for more than two classes or several columns of y what
+        ``multi_strategy`` says.""",
         kept="int",
         to_core=_same,
     ),
@@ -194,13 +195,13 @@ PARAMETERS = (
         '"auto"',
         '{"auto", "one_output_per_tree", "multi_output_tree"}',
         [StrOptions({"auto", "one_output_per_tree", "multi_output_tree"})],
-        """With more than two classes: a tree for each class in every iteration, or one tree for all of them, whose
-        leaves have a value for each class. One tree is faster, and a feature is bought for all classes at once (see
+        """With more than two classes, or several columns of y: a tree for each of them in every iteration, or one tree
+        for all, whose leaves have a value for each. One tree is faster, and a feature is bought for all at once (see
         docs/algorithm.md), but as many iterations fit less. "auto": one tree with ``n_features_to_select``, otherwise a
-        tree for each class. Lines belong to one class each: with ``base="lines"`` or "both", so do trees.""",
+        tree for each. Lines belong to one class or column each: with ``base="lines"`` or "both", so do trees.""",
         kept="str",
         to_core=_member(_core.MultiStrategy, auto="one_output_per_tree"),
-        only="classifier",
+        only="classifier regressor",
     ),
     Parameter(
         "base",
@@ -317,6 +318,16 @@ PARAMETERS = (
         ``Huber(delta=2)``, ``Tweedie(1.2)``), or an object of your own as described there. Poisson (counts), gamma
         (positive numbers) and Tweedie (amounts that are often zero) have a log link.""",
         only="regressor",
+    ),
+    Parameter(
+        "loss",
+        "str | BuiltIn | Loss",
+        '"cox"',
+        '{"cox"} or object',
+        [str, BuiltIn, HasMethods(["gradient", "curvature"])],
+        """Cox's partial likelihood, or an object as described in :mod:`frugalboost.losses`, whose y are times, negative
+        where there was no event.""",
+        only="survival",
     ),
     Parameter(
         "leaf_values",

@@ -62,7 +62,7 @@ class WarmStart:
         """Raise ValueError if a task can't continue this model."""
         trees = self.model.ensemble
         if trees.n_outputs != task.outputs or len(self.model.prices) != len(task.costs.start):
-            raise ValueError(f"{_CANT_CONTINUE} has another number of features or classes. {_START_AGAIN}")
+            raise ValueError(f"{_CANT_CONTINUE} has another number of features, classes or targets. {_START_AGAIN}")
         if self.lost_costs and (not task.costs.structured or task.costs.key == self.costs_in_file):
             raise ValueError(
                 "warm_start=True, but this model came from a file and was fitted with a price object or a function, "
