@@ -18,14 +18,23 @@ QUICK = "not slow"  # as it is given to -m
 
 
 def pytest_addoption(parser):
-    parser.addoption("--engine", choices=("cpu", "naive"), default="cpu", help="what fits run on")
+    parser.addoption("--engine", choices=("cpu", "naive", "cuda"), default="cpu", help="what fits run on")
 
 
 @pytest.fixture(autouse=True, scope="session")
 def _chosen_engine(request):
-    """``pytest --engine naive -n 0 tests/engine/test_reference.py`` runs tests of small tables on the plain engine."""
-    if request.config.getoption("--engine") == "cpu":
+    """``pytest --engine naive -n 0 tests/engine/test_reference.py`` runs tests of small tables on the plain engine.
+
+    ``--engine cuda`` runs them on a GPU, or on the emulated one that FRUGALBOOST_CUDA_LIBRARY names (tools/emulator);
+    what a GPU can't do stays on the CPU.
+    """
+    chosen = request.config.getoption("--engine")
+    if chosen == "cpu":
         yield
+        return
+    if chosen == "cuda":
+        with mock.patch("frugalboost.engines.make_engine", _on_a_gpu()):
+            yield
         return
     sys.path.insert(0, str(Path(__file__).parent / "engine"))
     from naive_engine import NaiveEngine
@@ -34,6 +43,19 @@ def _chosen_engine(request):
 
     with mock.patch.object(engines, "make_engine", NaiveEngine):
         yield
+
+
+def _on_a_gpu():
+    from frugalboost import engines
+    from frugalboost.engines.devices import why_not
+
+    make_engine = engines.make_engine
+
+    def make(train, validation, loss, outputs, params, threads, part=None, device="cpu"):
+        chosen = "cpu" if why_not(loss, part) else "cuda"
+        return make_engine(train, validation, loss, outputs, params, threads, part, chosen)
+
+    return make
 
 
 @pytest.fixture(autouse=True)

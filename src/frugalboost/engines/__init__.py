@@ -1,7 +1,7 @@
 """Which engine does the work whose size is that of the table: the only place that knows where rows are.
 
-An engine is made for one fit. ``make_engine`` returns the one for this machine's cores. Any other engine must have the
-methods in ``cpp/engine/engine.hpp`` and give the same numbers, which ``tests/engine`` checks.
+An engine is made for one fit. ``make_engine`` returns the one for this machine's cores, or for its GPU. Any other engine
+must have the methods in ``cpp/engine/engine.hpp`` and give the same numbers, which ``tests/engine`` checks.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frugalboost import _core
+from frugalboost.engines.devices import device_for
 from frugalboost.losses import BuiltIn, Loss
 
 Floats = NDArray[np.float64]
@@ -36,8 +37,12 @@ def make_engine(
     params: _core.Params,
     threads: int,
     part: _core.ThreadPart | None = None,
+    device: str = "cpu",
 ) -> Any:
-    """The engine of a fit. ``part``: the rows are one part of a table, other parts have the rest."""
+    """The engine of a fit.
+
+    ``part``: the rows are one part of a table, other parts have the rest. ``device``: "cpu" or "cuda", or "auto".
+    """
     return _core.CpuEngine(
         X=train.X,
         y=train.y,
@@ -55,4 +60,5 @@ def make_engine(
         threads=threads,
         part=part,
         merge=params.subsample >= 1.0,  # equal rows are drawn one by one
+        device=device_for(device, loss, part),
     )

@@ -9,6 +9,8 @@ import numpy as np
 
 from frugalboost import _core
 from frugalboost._support.progress import ProgressLine
+from frugalboost.engines.devices import device_for
+from frugalboost.tables import SparseTable
 from frugalboost.tables.sample import Sample
 from frugalboost.tables.targets import positive_weight
 from frugalboost.training.binning import Thresholds
@@ -29,6 +31,7 @@ ENDINGS = {
 
 def prepare(task: FitTask, threads: int, warm: WarmStart | None = None) -> FitTask:
     """Set rows aside for early stopping, and bin; this is done once, even if many fits follow."""
+    task = _with_device(task)
     if warm is not None and warm.seed is not None:
         task = replace(task, params=replace(task.params, validation_seed=warm.seed))
     train = _with_positive_weight(task.train, task.part)
@@ -55,6 +58,15 @@ def prepare(task: FitTask, threads: int, warm: WarmStart | None = None) -> FitTa
     # Scores belong to the bins, which fits in several threads may share: so they are made here.
     lines = task.params.base in ("lines", "both") or (task.params.refit == "auto" and task.params.base == "auto")
     return with_scores(task, threads) if lines else task
+
+
+def _with_device(task: FitTask) -> FitTask:
+    """Where the fit runs: a GPU that was asked for and can't be used is told before the work begins."""
+    asked = task.params.device
+    if asked == "cpu":
+        return task
+    found = device_for(asked, task.loss, task.part, isinstance(task.train.table, SparseTable))
+    return replace(task, params=replace(task.params, device="cpu" if found is None else "cuda"))
 
 
 def with_scores(task: FitTask, threads: int) -> FitTask:

@@ -1,0 +1,112 @@
+#include "engine/cuda/device_partition.hpp"
+
+#include <algorithm>
+
+#include "engine/cuda/device_limits.hpp"
+
+namespace frugal::device {
+
+void bits_of(const SplitRule& rule, Word* bits) {
+  std::fill_n(bits, kCells / 64, Word{0});
+  for (size_t b = 0; b < kCells; ++b) {
+    const bool left = rule.listed ? rule.goes_left[b] : b <= rule.bin || (rule.missing_left && b == rule.missing_bin);
+    if (left) bits[b / 64] |= Word{1} << (b % 64);
+  }
+}
+
+std::vector<NodeSums> DevicePartition::reset(const std::vector<DeviceGradients>& trees, const RowDraw& draw,
+                                             const Weights& weights, const std::int64_t* units) {
+  trees_ = trees;
+  draw_ = draw;
+  root_ = others_ = {nullptr, nullptr, 0, narrow<Row>(rows_), 0};
+  std::vector<NodeSums> sums;
+  if (draw.all()) {
+    others_.count = 0;
+    for (const DeviceGradients& tree : trees)
+      sums.push_back({weights.rows, weights.total, tree.facts.total, tree.squares});
+    return sums;
+  }
+  drawn_.make(rows_);
+  std::vector<SplitJob> jobs;
+  for (const DeviceGradients& tree : trees) {  // every tree writes the same rows; their order does not matter
+    SplitJob job{root_, nullptr, 0, {}, draw.key, draw.share, drawn_.data(), nullptr, nullptr};
+    job.from.q = tree.q;
+    jobs.push_back(job);
+    sums.push_back(run({&jobs.back(), 1}, units)[0]);
+  }
+  root_.rows = others_.rows = drawn_.data();
+  root_.count = narrow<Row>(sums[0].rows);
+  others_.first = root_.count;
+  others_.count = narrow<Row>(rows_) - root_.count;
+  return sums;
+}
+
+RowList DevicePartition::rows_of(const OpenNode& node) const {
+  if (node.list == kRoot) {
+    RowList list = root_;
+    list.q = trees_[node.output].q;
+    return list;
+  }
+  const Lists& lists = lists_[node.output];
+  return {lists.rows[node.list].data(), lists.q[node.list].data(), node.begin, node.rows(), 1};
+}
+
+void DevicePartition::make_lists() {
+  while (lists_.size() < trees_.size()) {
+    Lists own{{Buffer<Row>(queue_, rows_), Buffer<Row>(queue_, rows_)},
+              {Buffer<std::int32_t>(queue_, rows_), Buffer<std::int32_t>(queue_, rows_)}};
+    lists_.push_back(std::move(own));
+  }
+}
+
+// Returns the sums of the left sides.
+std::vector<NodeSums> DevicePartition::run(std::span<const SplitJob> jobs, const std::int64_t* units) {
+  std::vector<SplitJob> own(jobs.begin(), jobs.end());
+  std::vector<RowList> from;
+  words_.zeros(own.size() * Split::kWords);
+  for (size_t i = 0; i < own.size(); ++i) {
+    own[i].sums = words_.data() + i * Split::kWords;
+    from.push_back(own[i].from);
+  }
+  const std::vector<Task> tasks = cut(from, kSplitTaskRows);
+  queue_.launch(Split{jobs_.set(own), tasks_.set(tasks), units}, tasks.size());
+  const std::vector<Word> out = words_.get(own.size() * Split::kWords);
+  std::vector<NodeSums> sums;
+  for (size_t i = 0; i < own.size(); ++i) {
+    const Word* w = out.data() + i * Split::kWords;
+    sums.push_back({low_bits<std::int64_t>(w[Split::kLeft]), low_bits<std::int64_t>(w[Split::kWeight]),
+                    low_bits<std::int64_t>(w[Split::kGradient]), wide(w + Split::kSquares)});
+  }
+  return sums;
+}
+
+void DevicePartition::split(std::span<NodeSplit> splits, DeviceColumns& columns, const TableFacts& table,
+                            const std::int64_t* units) {
+  if (splits.empty()) return;
+  make_lists();
+  std::vector<SplitJob> jobs;
+  for (const NodeSplit& s : splits) {
+    const Bins bins = columns.single(s.rule->column);
+    const size_t to = s.node.list == 0 ? 1 : 0;
+    Lists& lists = lists_[s.node.output];
+    SplitJob job{rows_of(s.node), bins.first, bins.step, {}, 0, 0.0, lists.rows[to].data() + s.node.begin,
+                 lists.q[to].data() + s.node.begin, nullptr};
+    bits_of(*s.rule, job.left);
+    jobs.push_back(job);
+  }
+  const std::vector<NodeSums> left = run(jobs, units);
+  for (size_t i = 0; i < splits.size(); ++i) {
+    NodeSplit& s = splits[i];
+    const NodeSums& all = s.node.sums;
+    s.left = s.right = s.node;
+    s.left.range = s.right.range = {};
+    s.left.list = s.right.list = s.node.list == 0 ? 1 : 0;
+    s.left.end = s.right.begin = s.node.begin + narrow<Row>(left[i].rows);
+    s.left.sums = left[i];
+    if (!table.weighted) s.left.sums.weight = left[i].rows;
+    s.right.sums = {all.rows - s.left.sums.rows, all.weight - s.left.sums.weight, all.gradient - s.left.sums.gradient,
+                    all.squares - s.left.sums.squares};
+  }
+}
+
+}  // namespace frugal::device
