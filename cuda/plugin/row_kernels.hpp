@@ -218,10 +218,14 @@ FRUGAL_DEVICE void run(const Walk& a, B& block, Nothing&) {
 
 template <class B>
 FRUGAL_DEVICE void run(const Gather& a, B& block, Nothing&) {
+  typename B::template PerThread<std::int64_t> sum;
   block.each([&](int t) {
-    for (Word i = Word{block.number()} * B::kThreads + t; i < a.count; i += Word{block.count()} * B::kThreads)
+    for (Word i = Word{block.number()} * B::kThreads + t; i < a.count; i += Word{block.count()} * B::kThreads) {
       a.out[i] = a.q[a.rows[i]];
+      sum[t] += a.out[i];
+    }
   });
+  add_sum(block, sum, a.sum);
 }
 
 }  // namespace frugal::device

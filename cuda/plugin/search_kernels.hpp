@@ -14,7 +14,8 @@ FRUGAL_DEVICE void run(const Pack& a, B& block, Nothing&) {
   block.each([&](int t) {
     for (Word i = Word{block.number()} * B::kThreads + t; i < all; i += Word{block.count()} * B::kThreads) {
       const std::uint32_t lane = static_cast<std::uint32_t>(i % a.width);
-      a.out[i] = a.from[lane] ? a.from[lane][i / a.width * a.step[lane]] : 0;
+      const Word row = a.chosen ? a.chosen[i / a.width] : i / a.width;
+      a.out[i] = a.from[lane] ? a.from[lane][row * a.step[lane]] : 0;
     }
   });
 }

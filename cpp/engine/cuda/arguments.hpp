@@ -47,12 +47,13 @@ struct Task {
   std::uint32_t job, begin, end;
 };
 
-// out[row * width + lane] = from[lane][row * step[lane]], or 0 without `from`.
+// out[row * width + lane] = from[lane][row * step[lane]], or 0 without `from`. `chosen`: row numbers; nullptr: all.
 struct Pack {
   static constexpr int kThreads = 256;
   std::uint8_t* out;
   std::uint32_t width;
   Word rows;
+  const Row* chosen;
   const std::uint8_t* from[kTile];
   std::uint32_t step[kTile];
 };
@@ -187,7 +188,7 @@ struct Histogram {
 };
 
 struct WeightedHistogram {
-  static constexpr int kThreads = 512;
+  static constexpr int kThreads = 1024;
   const HistogramJob* jobs;
   const Task* tasks;
   const std::int64_t* units;
@@ -357,13 +358,14 @@ struct Curvature {
   Word* out;  // count * count sums
 };
 
-// Gradients of some rows.
+// Gradients of some rows, and their sum.
 struct Gather {
   static constexpr int kThreads = 256;
   const Row* rows;
   Word count;
   const std::int32_t* q;
   std::int32_t* out;
+  Word* sum;
 };
 
 #define FRUGAL_KERNELS(KERNEL)                                                                                      \

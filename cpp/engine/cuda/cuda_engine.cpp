@@ -4,6 +4,7 @@
 #include <map>
 
 #include "data/row_keys.hpp"
+#include "support/limits.hpp"
 #include "support/mask.hpp"
 
 namespace frugal {
@@ -49,7 +50,8 @@ CudaEngine::CudaEngine(const Sample& train, const Sample* validation, Loss& loss
       partition_(queue_, train.X.rows()),
       search_(queue_, facts_, *train_.target.weights, predictions_.train().units(), min_weight_),
       leaf_work_(queue_, predictions_),
-      lines_(queue_, train.X, columns_, search_) {
+      lines_(queue_, train.X, columns_, search_),
+      seed_(options.seed) {
   if (!context.together().alone())
     throw device::DeviceError("A GPU takes whole tables, not parts of one. Fit with device=\"cpu\".");
   if (validation) validation_columns_ = std::make_unique<device::SingleUploads>(queue_, validation->X);
@@ -102,6 +104,30 @@ void CudaEngine::begin_trees(std::span<const std::int8_t> signs, const RowDraw& 
     level_.pairs.push_back({k, kNone, kNone});
   }
   for (device::DevicePool& pool : pools_) pool.begin_trees();
+  begin_screening();
+}
+
+// The bounds of the sample do not hold for weighted rows.
+bool CudaEngine::can_rule_out() const {
+  return train_.target.weights->uniform() && !facts_.columns.empty() && train_.X.rows() >= kSampleLeastRows;
+}
+
+// The sample is drawn before the first trees that need it, and dropped once no more do. Where rows are drawn for trees,
+// it rules out nothing.
+void CudaEngine::begin_screening() {
+  if (!screening_ || !partition_.all_drawn()) return sample_.reset();
+  if (!sample_) {
+    GridGradients first;
+    first.q.resize(train_.X.rows());
+    queue_.download(first.q.data(), trees_[0].q, first.q.size() * sizeof(std::int32_t));
+    sample_ = std::make_unique<device::DeviceSample>(queue_, columns_, facts_,
+                                                     rows_to_sample(train_.X, first, seed_, context_));
+  }
+  sample_->begin_trees(trees_);
+}
+
+void CudaEngine::rule_out(std::span<ScreeningQuery> queries) {
+  if (sample_) sample_->rule_out(queries, level_.nodes, trees_);
 }
 
 std::vector<std::int64_t> CudaEngine::probe(std::uint64_t number) {
@@ -122,7 +148,8 @@ std::vector<NodeSums> CudaEngine::split(std::span<const SplitRule> splits, std::
   for (size_t leaf : leaves) leaves_[level_.nodes[leaf].output].push_back(level_.nodes[leaf]);
   std::vector<device::DevicePartition::NodeSplit> node_splits;
   for (const SplitRule& rule : splits) node_splits.push_back({&rule, level_.nodes[rule.node]});
-  partition_.split(node_splits, columns_, facts_, predictions_.train().units());
+  partition_.split(node_splits, [&](size_t column) { return columns_.single(column); }, predictions_.train().units());
+  if (sample_) sample_->split(splits);
   Level next;
   std::vector<NodeSums> sums;
   for (const auto& s : node_splits) {

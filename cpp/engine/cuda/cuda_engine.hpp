@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/cuda/device_leaves.hpp"
+#include "engine/cuda/device_sample.hpp"
 #include "engine/local_engine.hpp"
 
 namespace frugal {
@@ -50,9 +51,9 @@ class CudaEngine final : public LocalEngine {
                      std::span<ColumnSplit> splits) override;
   std::vector<std::int64_t> cells(size_t node, size_t column) override;
 
-  bool can_rule_out() const override { return false; }
-  void expect_screening(bool) override {}
-  void rule_out(std::span<ScreeningQuery>) override {}
+  bool can_rule_out() const override;
+  void expect_screening(bool expected) override { screening_ = expected; }
+  void rule_out(std::span<ScreeningQuery> queries) override;
   std::vector<ListedSums> listed(size_t tree, std::span<const size_t> columns) override;
 
   std::vector<LeafSums> leaf_sums(size_t output) override;
@@ -72,6 +73,7 @@ class CudaEngine final : public LocalEngine {
   device::RowList drawn_with(size_t output) const;  // the drawn rows with the gradients of an output
   std::vector<device::RowList> leaves_of(size_t output) const;
   void let_wait(std::span<const SplitRule> splits, std::span<const size_t> leaves, Level& next) const;
+  void begin_screening();
   void stop_if_asked();
 
   const Sample train_;
@@ -98,6 +100,9 @@ class CudaEngine final : public LocalEngine {
   Level level_;
   std::vector<std::uint64_t> row_keys_;  // empty until the first probe
   std::vector<double> validation_raw_;
+  std::unique_ptr<device::DeviceSample> sample_;
+  const std::uint64_t seed_;
+  bool screening_ = false;  // the trees of this iteration are screened by the sample
 };
 
 }  // namespace frugal

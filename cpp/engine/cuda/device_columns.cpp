@@ -69,7 +69,7 @@ Bins DeviceColumns::single(size_t column) {
   if (fresh) {
     found->second.make(rows_);
     const Bins from = bins_of(column);
-    Pack pack{found->second.data(), 1, rows_, {}, {}};
+    Pack pack{found->second.data(), 1, rows_, nullptr, {}, {}};
     pack.from[0] = from.first;
     pack.step[0] = from.step;
     queue_.launch_over(pack, rows_);

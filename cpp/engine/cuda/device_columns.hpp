@@ -30,8 +30,10 @@ class TiledColumns {
   const ColumnFacts& facts_of(size_t place, const TableFacts& table) const { return table.columns[columns_[place]]; }
 
   // Replaces the columns from `first` on; those before stay as they are. `source(place)`: where a column's bins are.
+  // `chosen`: which of their rows; nullptr: all.
   template <class Source>
-  void set(std::span<const size_t> columns, size_t first, const TableFacts& table, const Source& source);
+  void set(std::span<const size_t> columns, size_t first, const TableFacts& table, const Source& source,
+           const Row* chosen = nullptr);
   void tell(const TableFacts& table);  // again, since trends are known
 
  private:
@@ -46,12 +48,13 @@ class TiledColumns {
 };
 
 template <class Source>
-void TiledColumns::set(std::span<const size_t> columns, size_t first, const TableFacts& table, const Source& source) {
+void TiledColumns::set(std::span<const size_t> columns, size_t first, const TableFacts& table, const Source& source,
+                       const Row* chosen) {
   columns_.assign(columns.begin(), columns.end());
   for (size_t tile = first / kTile; tile < tiles(); ++tile) {
     const size_t begin = tile * kTile, count = std::min<size_t>(columns.size() - begin, kTile);
     resize(tile, count);
-    Pack pack{tiles_[tile].data(), widths_[tile], rows_, {}, {}};
+    Pack pack{tiles_[tile].data(), widths_[tile], rows_, chosen, {}, {}};
     for (size_t lane = 0; lane < count; ++lane) {
       const Bins from = source(begin + lane);
       pack.from[lane] = from.first;

@@ -80,13 +80,12 @@ std::vector<NodeSums> DevicePartition::run(std::span<const SplitJob> jobs, const
   return sums;
 }
 
-void DevicePartition::split(std::span<NodeSplit> splits, DeviceColumns& columns, const TableFacts& table,
-                            const std::int64_t* units) {
+void DevicePartition::split(std::span<NodeSplit> splits, const BinsOf& bins_of, const std::int64_t* units) {
   if (splits.empty()) return;
   make_lists();
   std::vector<SplitJob> jobs;
   for (const NodeSplit& s : splits) {
-    const Bins bins = columns.single(s.rule->column);
+    const Bins bins = bins_of(s.rule->column);
     const size_t to = s.node.list == 0 ? 1 : 0;
     Lists& lists = lists_[s.node.output];
     SplitJob job{rows_of(s.node), bins.first, bins.step, {}, 0, 0.0, lists.rows[to].data() + s.node.begin,
@@ -103,7 +102,6 @@ void DevicePartition::split(std::span<NodeSplit> splits, DeviceColumns& columns,
     s.left.list = s.right.list = s.node.list == 0 ? 1 : 0;
     s.left.end = s.right.begin = s.node.begin + narrow<Row>(left[i].rows);
     s.left.sums = left[i];
-    if (!table.weighted) s.left.sums.weight = left[i].rows;
     s.right.sums = {all.rows - s.left.sums.rows, all.weight - s.left.sums.weight, all.gradient - s.left.sums.gradient,
                     all.squares - s.left.sums.squares};
   }

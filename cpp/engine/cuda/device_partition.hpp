@@ -3,6 +3,8 @@
 // are all rows.
 #pragma once
 
+#include <functional>
+
 #include "engine/cpu/node.hpp"
 #include "engine/cuda/device_columns.hpp"
 #include "engine/cuda/device_predictions.hpp"
@@ -30,7 +32,9 @@ class DevicePartition {
     OpenNode left{}, right{};
     NodeSums left_sums{};  // with gradients and squares
   };
-  void split(std::span<NodeSplit> splits, DeviceColumns& columns, const TableFacts& table, const std::int64_t* units);
+  // `bins(column)`: where its bins are.
+  using BinsOf = std::function<Bins(size_t column)>;
+  void split(std::span<NodeSplit> splits, const BinsOf& bins, const std::int64_t* units);
 
  private:
   struct Lists {

@@ -21,7 +21,7 @@ from frugalboost.cli.messages import (
     print_result,
     say,
 )
-from frugalboost.recipe.options import Messages, Rule, TaskKind
+from frugalboost.recipe.options import Device, Messages, Rule, TaskKind
 
 if TYPE_CHECKING:
     from frugalboost.recipe.request import Request
@@ -84,6 +84,7 @@ def select(
     thorough: o.Thorough = False,
     seed: o.Seed = 0,
     threads: o.ThreadsOfSelect = None,
+    device: o.DeviceOption = Device.CPU,
     header: o.Header = True,
     sheet: o.Sheet = None,
     json: o.Json = False,
@@ -97,7 +98,7 @@ def select(
     rule_of_choice = {"k": k, "fewer": fewer, "mu": mu, "rule": rule.value, "sell": sell, "budget": budget}
     fits = {"trees": trees, "depth": depth, "learning_rate": learning_rate, "leaf": leaf}
     search = {"splits": splits, "points": points, "sample": sample, "thorough": thorough, "seed": seed}
-    search |= {"threads": threads}
+    search |= {"threads": threads, "device": device.value}
     roles = {"target": target, "weight": weight, "ids": tuple(ids or ()), "task": task.value, "scoring": scoring}
     roles |= {"group": group, "time": time}
     files = {"table": table, "test": test or None, "costs": costs or None, "bags": bags or None, "header": header}

@@ -65,4 +65,4 @@ def _if_it_works(library: str) -> _core.Device | None:
 
 def name_of(device: _core.Device | None) -> str:
     """What a progress line says."""
-    return "CPU" if device is None else device.name
+    return "the CPU" if device is None else device.name

@@ -9,7 +9,7 @@ import numpy as np
 
 from frugalboost import _core
 from frugalboost._support.progress import ProgressLine
-from frugalboost.engines.devices import device_for
+from frugalboost.engines.devices import device_for, name_of
 from frugalboost.tables import SparseTable
 from frugalboost.tables.sample import Sample
 from frugalboost.tables.targets import positive_weight
@@ -66,7 +66,8 @@ def _with_device(task: FitTask) -> FitTask:
     if asked == "cpu":
         return task
     found = device_for(asked, task.loss, task.part, isinstance(task.train.table, SparseTable))
-    return replace(task, params=replace(task.params, device="cpu" if found is None else "cuda"))
+    params = replace(task.params, device="cpu" if found is None else "cuda")
+    return replace(task, params=params, runs_on=name_of(found))
 
 
 def with_scores(task: FitTask, threads: int) -> FitTask:
@@ -106,7 +107,7 @@ def _with_progress(task: FitTask, previous: Model | None, threads: int, verbose:
         return boost(task, previous, None, threads, watch=watch)
     line = ProgressLine(0 if previous is None else previous.n_iterations, task.params.max_iter)
     model = boost(task, previous, line, threads, watch=watch)
-    line.close(f"stopped: {ENDINGS[model.ending]}")
+    line.close(f"stopped: {ENDINGS[model.ending]}" + (f" (on {task.runs_on})" if task.runs_on else ""))
     return model
 
 
