@@ -136,17 +136,31 @@ FRUGAL_DEVICE void run(const LossOfRows& a, B& block, Nothing&) {
   }
 }
 
+FRUGAL_DEVICE std::int64_t moved_to(std::int32_t q, std::int32_t up, std::int32_t down) {
+  const std::int64_t v = static_cast<std::int64_t>(static_cast<Word>(std::int64_t{q}) << up);
+  return down == 0 ? v : (v + (std::int64_t{1} << (down - 1))) >> down;
+}
+
+FRUGAL_DEVICE std::int64_t change_of(const CommonGrid& common, std::int32_t from, std::int32_t to) {
+  return moved_to(to, common.to_up, common.to_down) - moved_to(from, common.from_up, common.from_down);
+}
+
 template <class B>
 FRUGAL_DEVICE void run(const Quantize& a, B& block, Nothing&) {
   constexpr std::int64_t kMiddle = std::int64_t{1} << 31;
   typename B::template PerThread<std::int64_t> total, lowest, highest;
-  typename B::template PerThread<Int128> squares;
+  typename B::template PerThread<Int128> squares, moved, squared_move;
   block.each([&](int t) {
     for (Word i = Word{block.number()} * B::kThreads + t; i < a.rows; i += Word{block.count()} * B::kThreads) {
       const std::int64_t q = on_grid(a.grid, a.g[i]), unit = unit_of(a.units, i);
       a.q[i] = static_cast<std::int32_t>(q);
       total[t] += unit * q;
       squares[t] += Int128{unit} * (q * q);
+      if (a.earlier) {
+        const Int128 change = change_of(a.common, a.earlier[i], static_cast<std::int32_t>(q));
+        moved[t] += unit * change;
+        squared_move[t] += unit * (change * change);
+      }
       lowest[t] = lowest[t] > kMiddle - q ? lowest[t] : kMiddle - q;
       highest[t] = highest[t] > kMiddle + q ? highest[t] : kMiddle + q;
     }
@@ -155,11 +169,9 @@ FRUGAL_DEVICE void run(const Quantize& a, B& block, Nothing&) {
   raise(block, lowest, a.out + Quantize::kLowest);
   raise(block, highest, a.out + Quantize::kHighest);
   add_wide(block, squares, a.out + Quantize::kSquares);
-}
-
-FRUGAL_DEVICE std::int64_t moved_to(std::int32_t q, std::int32_t up, std::int32_t down) {
-  const std::int64_t v = static_cast<std::int64_t>(static_cast<Word>(std::int64_t{q}) << up);
-  return down == 0 ? v : (v + (std::int64_t{1} << (down - 1))) >> down;
+  if (!a.earlier) return;
+  add_wide(block, moved, a.out + Quantize::kMoved);
+  add_wide(block, squared_move, a.out + Quantize::kSquaredMove);
 }
 
 template <class B>
@@ -167,7 +179,7 @@ FRUGAL_DEVICE void run(const Change& a, B& block, Nothing&) {
   typename B::template PerThread<Int128> sum, squares;
   block.each([&](int t) {
     for (Word i = Word{block.number()} * B::kThreads + t; i < a.rows; i += Word{block.count()} * B::kThreads) {
-      const std::int64_t change = moved_to(a.to[i], a.to_up, a.to_down) - moved_to(a.from[i], a.from_up, a.from_down);
+      const std::int64_t change = change_of(a.common, a.from[i], a.to[i]);
       const Int128 unit = unit_of(a.units, i), rest = change - a.mean;
       sum[t] += unit * change;
       squares[t] += unit * (rest * rest);

@@ -289,7 +289,12 @@ template <class B>
 FRUGAL_DEVICE void run(const Scan& a, B& block, ScanMemory& m) {
   const ScanJob job = a.jobs[block.number() / a.columns];
   const std::uint32_t place = block.number() % a.columns;
-  if (a.columns <= kTile && !((job.wanted >> place) & 1)) return;
+  if (a.columns <= kTile && !((job.wanted >> place) & 1)) {
+    block.each([&](int t) {
+      if (t == 0) job.out[place] = {-1.0, 0.0, 0, kUnseen};
+    });
+    return;
+  }
   const Column column = job.columns[place];
   const std::uint32_t bins = column.bins;
   load(job, place, bins + column.missing, block, m);

@@ -100,15 +100,24 @@ struct LossOfRows {
   Word* out;
 };
 
-// Gradients on their grid, with what is to be known about them.
+// Two gradients brought to one grid.
+struct CommonGrid {
+  std::int32_t from_up, from_down, to_up, to_down;
+};
+
+// Gradients on their grid, with what is to be known about them; and the sums of weight * change and weight * change^2
+// since earlier ones, if there are any.
 struct Quantize {
   static constexpr int kThreads = 256;
-  static constexpr size_t kTotal = 0, kLowest = 1, kHighest = 2, kSquares = 3, kWords = kSquares + kWideWords;
+  static constexpr size_t kTotal = 0, kLowest = 1, kHighest = 2, kSquares = 3, kMoved = kSquares + kWideWords,
+                          kSquaredMove = kMoved + kWideWords, kWords = kSquaredMove + kWideWords;
   const double* g;
   Word rows;
   NumberGrid grid;
   const std::int64_t* units;
   std::int32_t* q;
+  const std::int32_t* earlier;
+  CommonGrid common;
   Word* out;
 };
 
@@ -118,7 +127,7 @@ struct Change {
   const std::int32_t* from;
   const std::int32_t* to;
   Word rows;
-  std::int32_t from_up, from_down, to_up, to_down;
+  CommonGrid common;
   std::int64_t mean;
   const std::int64_t* units;
   Word* out;  // twice kWideWords

@@ -148,8 +148,10 @@ std::vector<NodeSums> CudaEngine::split(std::span<const SplitRule> splits, std::
   for (size_t leaf : leaves) leaves_[level_.nodes[leaf].output].push_back(level_.nodes[leaf]);
   std::vector<device::DevicePartition::NodeSplit> node_splits;
   for (const SplitRule& rule : splits) node_splits.push_back({&rule, level_.nodes[rule.node]});
-  partition_.split(node_splits, [&](size_t column) { return columns_.single(column); }, predictions_.train().units());
-  if (sample_) sample_->split(splits);
+  partition_.start(node_splits, [&](size_t column) { return columns_.single(column); }, predictions_.train().units());
+  if (sample_) sample_->start(splits);
+  partition_.finish(node_splits);
+  if (sample_) sample_->finish();
   Level next;
   std::vector<NodeSums> sums;
   for (const auto& s : node_splits) {

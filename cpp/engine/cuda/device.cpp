@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 
 namespace frugal::device {
 namespace {
@@ -92,6 +93,20 @@ void Queue::check(int result) const {
   if (result == FRUGAL_NO_MEMORY)
     throw OutOfDeviceMemory("The GPU has no room for the fit. Fit on fewer rows or columns, or with device=\"cpu\".");
   throw DeviceError("The GPU failed: " + why + ". If it goes on, fit with device=\"cpu\" and report this.");
+}
+
+std::uint8_t* Parcel::put(const void* from, size_t bytes) {
+  const size_t at = content_.size(), room = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  if (at + room > memory_.size()) throw std::logic_error("More was put into a parcel than was said.");
+  content_.resize(at + room);
+  if (from && bytes > 0) std::memcpy(content_.data() + at, from, bytes);
+  return memory_.data() + at;
+}
+
+std::vector<Word> words_from(Queue& queue, const Word* from, size_t count) {
+  std::vector<Word> out(count);
+  if (count > 0) queue.download(out.data(), from, count * sizeof(Word));
+  return out;
 }
 
 std::vector<Task> cut(std::span<const RowList> lists, size_t most) {

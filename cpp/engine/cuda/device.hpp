@@ -129,9 +129,43 @@ class Buffer {
   size_t size_ = 0;
 };
 
+// Arguments of kernels and room for their results in one piece of memory: they go in one upload, and come back in one
+// download. Every small copy takes microseconds.
+class Parcel {
+ public:
+  explicit Parcel(Queue& queue) : queue_(queue), memory_(queue) {}
+
+  // `bytes`: at least what will be added.
+  void begin(size_t bytes) {
+    content_.clear();
+    memory_.make(bytes + kParts * kAlignment);
+  }
+  template <class T>
+  const T* add(std::span<const T> values) {
+    return reinterpret_cast<const T*>(put(values.data(), values.size_bytes()));
+  }
+  Word* zeros(size_t words) { return reinterpret_cast<Word*>(put(nullptr, words * sizeof(Word))); }
+  // Changes what was added before `send`.
+  template <class T>
+  T* here(const T* there) {
+    return reinterpret_cast<T*>(content_.data() + (reinterpret_cast<const std::uint8_t*>(there) - memory_.data()));
+  }
+  void send() { queue_.upload(memory_.data(), content_.data(), content_.size()); }
+
+ private:
+  static constexpr size_t kAlignment = 64, kParts = 16;
+  std::uint8_t* put(const void* from, size_t bytes);
+
+  Queue& queue_;
+  Buffer<std::uint8_t> memory_;
+  std::vector<std::uint8_t> content_;
+};
+
 inline NumberGrid on_device(const Grid& grid) {
   return {grid.shift(), grid.plain(), grid.scale()};
 }
+
+std::vector<Word> words_from(Queue& queue, const Word* from, size_t count);
 
 // A number of 128 bits from its three words.
 inline Int128 wide(const Word* words) {

@@ -12,10 +12,14 @@ std::vector<LeafSums> DeviceLeaves::sums(size_t output, std::span<const RowList>
   const std::vector<Task> tasks = cut(leaves, kLeafTaskRows);
   const Grid of_g(predictions_.largest_g(output), kLeafBits), of_h(predictions_.largest_h(output), kLeafBits);
   const size_t words = leaves.size() * LeafSum::kWords;
-  queue_.launch(LeafSum{lists_.set(leaves), tasks_.set(tasks), predictions_.g(output), predictions_.h(output),
-                        on_device(of_g), on_device(of_h), predictions_.train().units(), words_.zeros(words)},
-                tasks.size());
-  const std::vector<Word> out = words_.get(words);
+  parcel_.begin(leaves.size_bytes() + tasks.size() * sizeof(Task) + words * sizeof(Word));
+  Word* there = parcel_.zeros(words);
+  const LeafSum kernel{parcel_.add(leaves),       parcel_.add<Task>(tasks), predictions_.g(output),
+                       predictions_.h(output),    on_device(of_g),          on_device(of_h),
+                       predictions_.train().units(), there};
+  parcel_.send();
+  queue_.launch(kernel, tasks.size());
+  const std::vector<Word> out = words_from(queue_, there, words);
   std::vector<LeafSums> sums;
   for (size_t l = 0; l < leaves.size(); ++l) {
     const Word* w = out.data() + l * LeafSum::kWords;
@@ -26,9 +30,11 @@ std::vector<LeafSums> DeviceLeaves::sums(size_t output, std::span<const RowList>
 
 void DeviceLeaves::add(size_t output, std::span<const RowList> leaves, std::span<const double> values) {
   const std::vector<Task> tasks = cut(leaves, kLeafTaskRows);
-  queue_.launch(
-      AddLeaves{lists_.set(leaves), tasks_.set(tasks), values_.set(values), predictions_.train().raw(output)},
-      tasks.size());
+  parcel_.begin(leaves.size_bytes() + tasks.size() * sizeof(Task) + values.size_bytes());
+  const AddLeaves kernel{parcel_.add(leaves), parcel_.add<Task>(tasks), parcel_.add(values),
+                         predictions_.train().raw(output)};
+  parcel_.send();
+  queue_.launch(kernel, tasks.size());
 }
 
 WalkNode DeviceLeaves::node_of(const Tree& tree, size_t node, size_t value_bins) {

@@ -8,8 +8,8 @@ namespace frugal::device {
 class DeviceLeaves {
  public:
   DeviceLeaves(Queue& queue, DevicePredictions& predictions)
-      : queue_(queue), predictions_(predictions), lists_(queue), tasks_(queue), words_(queue), keys_(queue),
-        values_(queue), nodes_(queue) {}
+      : queue_(queue), predictions_(predictions), parcel_(queue), lists_(queue), tasks_(queue), words_(queue),
+        keys_(queue), nodes_(queue) {}
 
   std::vector<LeafSums> sums(size_t output, std::span<const RowList> leaves, std::span<const OpenNode> nodes);
   // Of the residuals y - raw.
@@ -30,10 +30,10 @@ class DeviceLeaves {
 
   Queue& queue_;
   DevicePredictions& predictions_;
+  Parcel parcel_;
   Buffer<RowList> lists_;
   Buffer<Task> tasks_;
   Buffer<Word> words_, keys_;
-  Buffer<double> values_;
   Buffer<WalkNode> nodes_;
 };
 

@@ -32,7 +32,8 @@ std::vector<NodeSums> DevicePartition::reset(const std::vector<DeviceGradients>&
     SplitJob job{root_, nullptr, 0, {}, draw.key, draw.share, drawn_.data(), nullptr, nullptr};
     job.from.q = tree.q;
     jobs.push_back(job);
-    sums.push_back(run({&jobs.back(), 1}, units)[0]);
+    run({&jobs.back(), 1}, units);
+    sums.push_back(left_sums(1)[0]);
   }
   root_.rows = others_.rows = drawn_.data();
   root_.count = narrow<Row>(sums[0].rows);
@@ -59,20 +60,25 @@ void DevicePartition::make_lists() {
   }
 }
 
-// Returns the sums of the left sides.
-std::vector<NodeSums> DevicePartition::run(std::span<const SplitJob> jobs, const std::int64_t* units) {
-  std::vector<SplitJob> own(jobs.begin(), jobs.end());
+void DevicePartition::run(std::span<const SplitJob> jobs, const std::int64_t* units) {
   std::vector<RowList> from;
-  words_.zeros(own.size() * Split::kWords);
-  for (size_t i = 0; i < own.size(); ++i) {
-    own[i].sums = words_.data() + i * Split::kWords;
-    from.push_back(own[i].from);
-  }
+  for (const SplitJob& job : jobs) from.push_back(job.from);
   const std::vector<Task> tasks = cut(from, kSplitTaskRows);
-  queue_.launch(Split{jobs_.set(own), tasks_.set(tasks), units}, tasks.size());
-  const std::vector<Word> out = words_.get(own.size() * Split::kWords);
+  const size_t words = jobs.size() * Split::kWords;
+  parcel_.begin(jobs.size_bytes() + tasks.size() * sizeof(Task) + words * sizeof(Word));
+  Word* sums = parcel_.zeros(words);
+  const SplitJob* there = parcel_.add(jobs);
+  for (size_t i = 0; i < jobs.size(); ++i) parcel_.here(there)[i].sums = sums + i * Split::kWords;
+  const Task* tasks_there = parcel_.add<Task>(tasks);
+  parcel_.send();
+  queue_.launch(Split{there, tasks_there, units}, tasks.size());
+  sums_ = sums;
+}
+
+std::vector<NodeSums> DevicePartition::left_sums(size_t jobs) {
+  const std::vector<Word> out = words_from(queue_, sums_, jobs * Split::kWords);
   std::vector<NodeSums> sums;
-  for (size_t i = 0; i < own.size(); ++i) {
+  for (size_t i = 0; i < jobs; ++i) {
     const Word* w = out.data() + i * Split::kWords;
     sums.push_back({low_bits<std::int64_t>(w[Split::kLeft]), low_bits<std::int64_t>(w[Split::kWeight]),
                     low_bits<std::int64_t>(w[Split::kGradient]), wide(w + Split::kSquares)});
@@ -80,7 +86,7 @@ std::vector<NodeSums> DevicePartition::run(std::span<const SplitJob> jobs, const
   return sums;
 }
 
-void DevicePartition::split(std::span<NodeSplit> splits, const BinsOf& bins_of, const std::int64_t* units) {
+void DevicePartition::start(std::span<const NodeSplit> splits, const BinsOf& bins_of, const std::int64_t* units) {
   if (splits.empty()) return;
   make_lists();
   std::vector<SplitJob> jobs;
@@ -93,7 +99,12 @@ void DevicePartition::split(std::span<NodeSplit> splits, const BinsOf& bins_of, 
     bits_of(*s.rule, job.left);
     jobs.push_back(job);
   }
-  const std::vector<NodeSums> left = run(jobs, units);
+  run(jobs, units);
+}
+
+void DevicePartition::finish(std::span<NodeSplit> splits) {
+  if (splits.empty()) return;
+  const std::vector<NodeSums> left = left_sums(splits.size());
   for (size_t i = 0; i < splits.size(); ++i) {
     NodeSplit& s = splits[i];
     const NodeSums& all = s.node.sums;
@@ -102,8 +113,8 @@ void DevicePartition::split(std::span<NodeSplit> splits, const BinsOf& bins_of, 
     s.left.list = s.right.list = s.node.list == 0 ? 1 : 0;
     s.left.end = s.right.begin = s.node.begin + narrow<Row>(left[i].rows);
     s.left.sums = left[i];
-    s.right.sums = {all.rows - s.left.sums.rows, all.weight - s.left.sums.weight, all.gradient - s.left.sums.gradient,
-                    all.squares - s.left.sums.squares};
+    s.right.sums = {all.rows - left[i].rows, all.weight - left[i].weight, all.gradient - left[i].gradient,
+                    all.squares - left[i].squares};
   }
 }
 

@@ -15,8 +15,7 @@ class DevicePartition {
  public:
   static constexpr size_t kRoot = 2;  // the number of that list
 
-  DevicePartition(Queue& queue, size_t rows) : queue_(queue), rows_(rows), drawn_(queue), words_(queue), jobs_(queue),
-                                               tasks_(queue) {}
+  DevicePartition(Queue& queue, size_t rows) : queue_(queue), rows_(rows), drawn_(queue), parcel_(queue) {}
 
   // Every tree begins with the drawn rows. Returns the sums of each root over these.
   std::vector<NodeSums> reset(const std::vector<DeviceGradients>& trees, const RowDraw& draw, const Weights& weights,
@@ -30,11 +29,12 @@ class DevicePartition {
     const SplitRule* rule;
     OpenNode node;
     OpenNode left{}, right{};
-    NodeSums left_sums{};  // with gradients and squares
   };
   // `bins(column)`: where its bins are.
   using BinsOf = std::function<Bins(size_t column)>;
-  void split(std::span<NodeSplit> splits, const BinsOf& bins, const std::int64_t* units);
+  void start(std::span<const NodeSplit> splits, const BinsOf& bins, const std::int64_t* units);
+  // Waits, and fills in the children.
+  void finish(std::span<NodeSplit> splits);
 
  private:
   struct Lists {
@@ -42,7 +42,8 @@ class DevicePartition {
     Buffer<std::int32_t> q[2];
   };
   void make_lists();
-  std::vector<NodeSums> run(std::span<const SplitJob> jobs, const std::int64_t* units);
+  void run(std::span<const SplitJob> jobs, const std::int64_t* units);
+  std::vector<NodeSums> left_sums(size_t jobs);
 
   Queue& queue_;
   size_t rows_;
@@ -51,9 +52,8 @@ class DevicePartition {
   RowList root_, others_;
   Buffer<Row> drawn_;
   std::vector<Lists> lists_;  // by tree; empty until the first split
-  Buffer<Word> words_;
-  Buffer<SplitJob> jobs_;
-  Buffer<Task> tasks_;
+  Parcel parcel_;
+  const Word* sums_ = nullptr;  // of the last jobs
 };
 
 // The bins that go left, as bits.

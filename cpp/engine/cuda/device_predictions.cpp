@@ -124,27 +124,52 @@ Losses DevicePredictions::losses() {
   return out;
 }
 
-DeviceGradients DevicePredictions::quantize(const double* g, double largest, std::int32_t* q) {
+CommonGrid DevicePredictions::common_grid(int from, int to) {
+  const int common = common_shift(from, to);
+  auto up = [&](int shift) { return std::max(common - shift, 0); };
+  auto down = [&](int shift) { return std::min(std::max(shift - common, 0), kMostShift); };
+  return {up(from), down(from), up(to), down(to)};
+}
+
+void DevicePredictions::start(const double* g, double largest, std::int32_t* q, const Earlier* earlier, Word* out) {
   if (!std::isfinite(largest))
     throw std::domain_error("The loss gave a gradient that is not finite. Rescale y, or lower the learning rate.");
   const Grid grid(largest, kGradientBits);
-  queue_.launch_over(
-      Quantize{g, train_.count(), on_device(grid), train_.units(), q, words_.zeros(Quantize::kWords)}, train_.count());
-  const std::vector<Word> out = words_.get(Quantize::kWords);
+  Quantize kernel{g, train_.count(), on_device(grid), train_.units(), q, nullptr, {}, out};
+  if (earlier && earlier->known) {
+    kernel.earlier = earlier->q.data();
+    kernel.common = common_grid(earlier->shift, grid.shift());
+  }
+  queue_.launch_over(kernel, train_.count());
+}
+
+DeviceGradients DevicePredictions::finish(double largest, const std::int32_t* q, const Word* out) const {
   constexpr std::int64_t kMiddle = std::int64_t{1} << 31;
   DeviceGradients found;
   found.q = q;
-  found.facts.shift = grid.shift();
+  found.facts.shift = Grid(largest, kGradientBits).shift();
   found.facts.total = low_bits<std::int64_t>(out[Quantize::kTotal]);
   found.facts.lowest = narrow<std::int32_t>(kMiddle - low_bits<std::int64_t>(out[Quantize::kLowest]));
   found.facts.highest = narrow<std::int32_t>(low_bits<std::int64_t>(out[Quantize::kHighest]) - kMiddle);
-  found.squares = wide(out.data() + Quantize::kSquares);
+  found.squares = wide(out + Quantize::kSquares);
+  found.moved = wide(out + Quantize::kMoved);
+  found.squared_move = wide(out + Quantize::kSquaredMove);
   return found;
 }
 
+DeviceGradients DevicePredictions::quantize(const double* g, double largest, std::int32_t* q) {
+  start(g, largest, q, nullptr, words_.zeros(Quantize::kWords));
+  return finish(largest, q, words_.get(Quantize::kWords).data());
+}
+
 void DevicePredictions::derive() {
-  for (size_t k = 0; k < gradients_.size(); ++k)
-    gradients_[k] = quantize(g(k), largest_g_[k], q_.data() + k * train_.count());
+  const size_t outputs = gradients_.size();
+  words_.zeros(outputs * Quantize::kWords);
+  auto q = [&](size_t k) { return q_.data() + k * train_.count(); };
+  for (size_t k = 0; k < outputs; ++k)
+    start(g(k), largest_g_[k], q(k), &earlier_[k], words_.data() + k * Quantize::kWords);
+  const std::vector<Word> out = words_.get(outputs * Quantize::kWords);
+  for (size_t k = 0; k < outputs; ++k) gradients_[k] = finish(largest_g_[k], q(k), out.data() + k * Quantize::kWords);
 }
 
 double DevicePredictions::impurity(size_t output) const {
@@ -153,11 +178,8 @@ double DevicePredictions::impurity(size_t output) const {
 
 DevicePredictions::Sums DevicePredictions::change(const std::int32_t* from, int from_shift, const std::int32_t* to,
                                                   int to_shift, std::int64_t mean) {
-  const int common = common_shift(from_shift, to_shift);
-  auto up = [&](int shift) { return std::max(common - shift, 0); };
-  auto down = [&](int shift) { return std::min(std::max(shift - common, 0), kMostShift); };
-  queue_.launch_over(Change{from, to, train_.count(), up(from_shift), down(from_shift), up(to_shift), down(to_shift),
-                            mean, train_.units(), words_.zeros(2 * kWideWords)},
+  queue_.launch_over(Change{from, to, train_.count(), common_grid(from_shift, to_shift), mean, train_.units(),
+                            words_.zeros(2 * kWideWords)},
                      train_.count());
   const std::vector<Word> out = words_.get(2 * kWideWords);
   return {wide(out.data()), wide(out.data() + kWideWords)};
@@ -194,12 +216,11 @@ Moved DevicePredictions::moved(std::span<const double> full, std::span<const dou
 
 double DevicePredictions::move(size_t output) {
   Earlier& from = earlier_[output];
-  const DeviceGradients& to = gradients_[output];
+  DeviceGradients& to = gradients_[output];
   const size_t n = train_.count();
   double squares = kInfinity;
   if (from.known) {
-    const Sums sums = change(from.q.data(), from.shift, to.q, to.facts.shift, 0);
-    const double sum = real(sums.sum), square = real(sums.squares);
+    const double sum = real(to.moved), square = real(to.squared_move);
     // The 1e-9 covers rounding errors of `square`, which may remain when the difference cancels.
     const double spread = std::max(square - sum * sum / real(weights_.total), 0.0) + 1e-9 * square;
     squares = scaled(spread, -2 * common_shift(from.shift, to.facts.shift) - weights_.shift);
@@ -208,6 +229,7 @@ double DevicePredictions::move(size_t output) {
   queue_.copy(from.q.data(), to.q, n * sizeof(std::int32_t));
   from.known = true;
   from.shift = to.facts.shift;
+  to.moved = to.squared_move = 0;
   return std::sqrt(squares * kRoundingSlack) * kRoundingSlack;
 }
 

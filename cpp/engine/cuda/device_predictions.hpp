@@ -41,6 +41,7 @@ class DeviceRows {
 struct DeviceGradients {
   GradientFacts facts;
   Int128 squares = 0;
+  Int128 moved = 0, squared_move = 0;  // sums of weight * change and of its square, since the last call of `move`
   const std::int32_t* q = nullptr;
 };
 
@@ -71,7 +72,11 @@ class DevicePredictions {
   struct Sums {
     Int128 sum, squares;
   };
+  struct Earlier;
+  void start(const double* g, double largest, std::int32_t* q, const Earlier* earlier, Word* out);
+  DeviceGradients finish(double largest, const std::int32_t* q, const Word* out) const;
   DeviceGradients quantize(const double* g, double largest, std::int32_t* q);
+  static CommonGrid common_grid(int from, int to);
   Sums change(const std::int32_t* from, int from_shift, const std::int32_t* to, int to_shift, std::int64_t mean);
   double squared_move(const DeviceGradients& from, const DeviceGradients& to);
 

@@ -59,12 +59,16 @@ void DeviceSample::begin_trees(const std::vector<DeviceGradients>& trees) {
   }
 }
 
-void DeviceSample::split(std::span<const SplitRule> splits) {
-  std::vector<DevicePartition::NodeSplit> own;
-  for (const SplitRule& rule : splits) own.push_back({&rule, level_.nodes[rule.node]});
-  partition_.split(own, [&](size_t column) { return columns_.bins_of(facts_.columns[column].place); }, nullptr);
+void DeviceSample::start(std::span<const SplitRule> splits) {
+  splits_.clear();
+  for (const SplitRule& rule : splits) splits_.push_back({&rule, level_.nodes[rule.node]});
+  partition_.start(splits_, [&](size_t column) { return columns_.bins_of(facts_.columns[column].place); }, nullptr);
+}
+
+void DeviceSample::finish() {
+  partition_.finish(splits_);
   level_ = {};
-  for (const auto& s : own) {
+  for (const auto& s : splits_) {
     level_.nodes.push_back(s.left);
     level_.nodes.push_back(s.right);
   }

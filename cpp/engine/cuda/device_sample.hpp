@@ -13,7 +13,9 @@ class DeviceSample {
   DeviceSample(Queue& queue, const DeviceColumns& columns, const TableFacts& table, std::vector<Row> chosen);
 
   void begin_trees(const std::vector<DeviceGradients>& trees);
-  void split(std::span<const SplitRule> splits);
+  // Splits a level; the rules must live until `finish`.
+  void start(std::span<const SplitRule> splits);
+  void finish();
   // `nodes`: of the level; `trees`: of the whole table.
   void rule_out(std::span<ScreeningQuery> queries, std::span<const OpenNode> nodes,
                 const std::vector<DeviceGradients>& trees);
@@ -32,6 +34,7 @@ class DeviceSample {
   Buffer<Word> sums_;
   std::vector<DeviceGradients> trees_;
   Level level_;
+  std::vector<DevicePartition::NodeSplit> splits_;
 };
 
 }  // namespace frugal::device

@@ -32,9 +32,7 @@ DeviceSearch::DeviceSearch(Queue& queue, const TableFacts& table, const Weights&
       weights_(weights),
       units_(units),
       min_weight_(min_weight),
-      histogram_jobs_(queue),
-      tasks_(queue),
-      scan_jobs_(queue),
+      parcel_(queue),
       found_(queue),
       scratch_(queue) {}
 
@@ -66,7 +64,7 @@ HistogramJob DeviceSearch::job_of(const TiledColumns& columns, size_t tile, std:
 }
 
 // The rows of all jobs are shared out evenly.
-void DeviceSearch::build(std::span<const HistogramJob> jobs) {
+std::vector<Task> DeviceSearch::tasks_of(std::span<const HistogramJob> jobs) const {
   size_t all = 0;
   for (const HistogramJob& job : jobs) all += size_t{job.rows.count} * job.width / kTile;
   const size_t at_once = queue_.multiprocessors() * (units_ ? 1 : 3);
@@ -79,13 +77,31 @@ void DeviceSearch::build(std::span<const HistogramJob> jobs) {
       tasks.push_back({narrow<std::uint32_t>(j), narrow<std::uint32_t>(rows * p / parts),
                        narrow<std::uint32_t>(rows * (p + 1) / parts)});
   }
-  if (tasks.empty()) return;
-  const HistogramJob* on_device = histogram_jobs_.set(jobs);
-  if (units_) {
-    queue_.launch(WeightedHistogram{on_device, tasks_.set(tasks), units_}, tasks.size());
-  } else {
-    queue_.launch(Histogram{on_device, tasks_.set(tasks)}, tasks.size());
+  return tasks;
+}
+
+void DeviceSearch::run(std::span<const HistogramJob> jobs, std::span<ScanJob> scans, size_t columns,
+                       std::span<ColumnSplit* const> out) {
+  const std::vector<Task> tasks = tasks_of(jobs);
+  const size_t splits = scans.size() * columns;
+  if (splits > 0) found_.make(splits);
+  for (size_t j = 0; j < scans.size(); ++j) scans[j].out = found_.data() + j * columns;
+  parcel_.begin(jobs.size_bytes() + tasks.size() * sizeof(Task) + scans.size_bytes());
+  const HistogramJob* jobs_there = parcel_.add(jobs);
+  const Task* tasks_there = parcel_.add<Task>(tasks);
+  const ScanJob* scans_there = parcel_.add<ScanJob>(scans);
+  parcel_.send();
+  if (!tasks.empty() && units_) {
+    queue_.launch(WeightedHistogram{jobs_there, tasks_there, units_}, tasks.size());
+  } else if (!tasks.empty()) {
+    queue_.launch(Histogram{jobs_there, tasks_there}, tasks.size());
   }
+  if (splits == 0) return;
+  queue_.launch(Scan{scans_there, narrow<std::uint32_t>(columns), min_weight_}, splits);
+  const std::vector<FoundSplit> found = found_.get(splits);
+  for (size_t j = 0; j < scans.size(); ++j)
+    for (size_t c = 0; c < columns; ++c)
+      if (columns > kTile || (scans[j].wanted >> c) & 1) out[j][c] = split_of(found[j * columns + c]);
 }
 
 ScanJob DeviceSearch::scan_of(const OpenNode& node, const SearchedLevel& at) const {
@@ -98,17 +114,6 @@ ScanJob DeviceSearch::scan_of(const OpenNode& node, const SearchedLevel& at) con
   job.at_root = node.sums.weight == weights_.total;
   job.wanted = ~std::uint32_t{0};
   return job;
-}
-
-// `out`: for each job where its splits go.
-void DeviceSearch::scan(std::span<ScanJob> jobs, size_t columns, std::span<ColumnSplit* const> out) {
-  found_.zeros(jobs.size() * columns);
-  for (size_t j = 0; j < jobs.size(); ++j) jobs[j].out = found_.data() + j * columns;
-  queue_.launch(Scan{scan_jobs_.set(jobs), narrow<std::uint32_t>(columns), min_weight_}, jobs.size() * columns);
-  const std::vector<FoundSplit> found = found_.get(jobs.size() * columns);
-  for (size_t j = 0; j < jobs.size(); ++j)
-    for (size_t c = 0; c < columns; ++c)
-      if (columns > kTile || (jobs[j].wanted >> c) & 1) out[j][c] = split_of(found[j * columns + c]);
 }
 
 void DeviceSearch::search(std::span<const TilePiece> pieces, const SearchedLevel& at) {
@@ -129,8 +134,7 @@ void DeviceSearch::search(std::span<const TilePiece> pieces, const SearchedLevel
       scans.push_back(job);
       out.push_back(piece.splits);
     }
-    build(jobs);
-    scan(scans, kTile, out);
+    run(jobs, scans, kTile, out);
   }
 }
 
@@ -235,8 +239,7 @@ void DevicePool::run(std::span<const Task> tasks, const SearchedLevel& at, std::
     if (task.small_wanted) add_scan(task.pair->small, task.small, kNone);
     if (task.large_wanted) add_scan(task.pair->large, task.large, task.subtract ? task.small : kNone);
   }
-  search_.build(jobs);
-  search_.scan(scans, columns, out);
+  search_.run(jobs, scans, columns, out);
 }
 
 // As many pairs at once as there is memory for.

@@ -30,9 +30,11 @@ class DeviceSearch {
 
   HistogramJob job_of(const TiledColumns& columns, size_t tile, std::uint32_t wanted, const RowList& rows,
                       std::int64_t* cells) const;
-  void build(std::span<const HistogramJob> jobs);
+  // Histograms, and then the scans of them. `out`: for each scan where its splits go.
+  void run(std::span<const HistogramJob> jobs, std::span<ScanJob> scans, size_t columns,
+           std::span<ColumnSplit* const> out);
+  void build(std::span<const HistogramJob> jobs) { run(jobs, {}, 0, {}); }
   ScanJob scan_of(const OpenNode& node, const SearchedLevel& at) const;
-  void scan(std::span<ScanJob> jobs, size_t columns, std::span<ColumnSplit* const> out);
   std::int64_t* scratch(size_t tiles);  // zeros
 
   Queue& queue() { return queue_; }
@@ -44,9 +46,9 @@ class DeviceSearch {
   const Weights& weights_;
   const std::int64_t* units_;
   double min_weight_;
-  Buffer<HistogramJob> histogram_jobs_;
-  Buffer<Task> tasks_;
-  Buffer<ScanJob> scan_jobs_;
+  std::vector<Task> tasks_of(std::span<const HistogramJob> jobs) const;
+
+  Parcel parcel_;
   Buffer<FoundSplit> found_;
   Buffer<std::int64_t> scratch_;
 };
