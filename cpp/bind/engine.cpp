@@ -448,8 +448,7 @@ void bind_engine(nb::module_& m) {
   engine.def("__init__", &make, "X"_a, "y"_a, "weights"_a.none(), "raw"_a.none(), "X_val"_a.none(), "y_val"_a.none(),
              "weights_val"_a.none(), "raw_val"_a.none(), "loss"_a, "loss_parameter"_a, "outputs"_a,
              "min_samples_leaf"_a, "seed"_a, "threads"_a, "part"_a.none() = nb::none(), "merge"_a = true,
-             "device"_a.none() = nb::none(),
-             nb::keep_alive<1, 2>(), nb::keep_alive<1, 6>());
+             "device"_a.none() = nb::none(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 6>());
   bind_steps(engine);
 }
 

@@ -35,8 +35,8 @@ struct ValueLimits {
   }
 };
 
-// By how much 1/2 sum w (g - value)^2 falls if both sides have values of their own; 0: the split is not allowed. `most`:
-// the gain without constraints.
+// By how much 1/2 sum w (g - value)^2 falls if both sides have values of their own; 0: the split is not allowed.
+// `most`: the gain without constraints.
 FRUGAL_ANYWHERE inline double constrained_gain(const ScannedNode& node, const SideSums& left, const SideSums& right,
                                                double most, int trend, const ValueLimits& limits) {
   const double left_mean = left.mean(), right_mean = right.mean();

@@ -254,8 +254,8 @@ constexpr size_t kDigits = size_t{1} << kDigitBits;
 
 // For each list and each value of the next eight bits, the weight of the keys that begin with the prefix and go on with
 // these bits. `left`: how many bits of the key are not known yet. All lists are summed in one message.
-std::vector<std::int64_t> digit_weights(std::span<const Weighted> lists, std::span<const QuantileSearch> sought, int left,
-                                        Context& context) {
+std::vector<std::int64_t> digit_weights(std::span<const Weighted> lists, std::span<const QuantileSearch> sought,
+                                        int left, Context& context) {
   std::vector<std::int64_t> weights(lists.size() * kDigits);
   context.parallel_for(lists.size(), 1e6, [&](size_t l, size_t) {
     for (size_t i = 0; i < lists[l].values.size(); ++i) {
@@ -319,8 +319,7 @@ std::vector<double> weighted_quantiles(std::span<Weighted> lists, double level, 
     }
   context.together().sum(at, "weights at quantiles");
   context.together().largest(next, "the next larger values");
-  for (size_t l = 0; l < lists.size(); ++l)
-    out[l] = sought[l].value(at[l], next[l] > -kInfinity, key_of(-next[l]));
+  for (size_t l = 0; l < lists.size(); ++l) out[l] = sought[l].value(at[l], next[l] > -kInfinity, key_of(-next[l]));
   return out;
 }
 

@@ -139,8 +139,8 @@ struct Weighted {
 };
 std::vector<double> weighted_quantiles(std::span<Weighted> lists, double level, Context& context);
 
-// The search for the quantile of a list that lies elsewhere: the leading bits of its key, found some at a time. Keys are
-// integers in the order of the values.
+// The search for the quantile of a list that lies elsewhere: the leading bits of its key, found some at a time. Keys
+// are integers in the order of the values.
 struct QuantileSearch {
   static constexpr int kKeyBits = 64, kDigitBits = 8;
 

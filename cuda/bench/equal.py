@@ -63,7 +63,13 @@ def cases() -> Any:
     yield "exactly five", GBFSClassifier(n_features_to_select=5, max_iter=20, random_state=0), X, two, None
     yield "exact screening", GBFSClassifier(1e-3, max_iter=40, screening="exact"), X, two, None
     large, y = table(581_012, 54, seed=3)
-    yield "covtype's size", GBFSClassifier(1e-4, max_iter=40), large, np.digitize(y, [-2.0, -1.0, 0.0, 1.0, 2.0, 3.0]), None
+    yield (
+        "covtype's size",
+        GBFSClassifier(1e-4, max_iter=40),
+        large,
+        np.digitize(y, [-2.0, -1.0, 0.0, 1.0, 2.0, 3.0]),
+        None,
+    )
     yield "covtype's size, two classes", GBFSClassifier(1e-4, max_iter=100), large, y > 0, None
     if "FRUGALBOOST_DATA" in os.environ:
         for name in REAL:
@@ -84,7 +90,9 @@ def main() -> None:
         same = found["cpu"] == found["cuda"]
         different += not same
         word = "same" if same else "DIFFERENT"
-        print(f"{word} {found['cuda'][:16]} {name}: cpu {seconds['cpu']:.2f} s, cuda {seconds['cuda']:.2f} s", flush=True)
+        print(
+            f"{word} {found['cuda'][:16]} {name}: cpu {seconds['cpu']:.2f} s, cuda {seconds['cuda']:.2f} s", flush=True
+        )
     print(f"{different} models differ")
     sys.exit(different > 0)
 

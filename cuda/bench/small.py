@@ -1,6 +1,6 @@
 """Small fits that run every kernel, for compute-sanitizer.
 
-    compute-sanitizer --tool racecheck python -m cuda.bench.small
+compute-sanitizer --tool racecheck python -m cuda.bench.small
 """
 
 from __future__ import annotations

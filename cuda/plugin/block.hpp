@@ -78,17 +78,31 @@ class Block {
   }
 };
 
+// Reads what no thread of the kernel writes. The compiler can't know that a pointer is to the device's memory, and not
+// to a block's, if it was read from memory itself; so it is told, here and below.
+template <class T>
+FRUGAL_DEVICE T read(const T* from) {
+  return __ldg(from);
+}
+
+// In a block's memory.
 FRUGAL_DEVICE std::uint32_t atomic_add(std::uint32_t* to, std::uint32_t v) {
   return atomicAdd(to, v);
 }
+// In the device's memory.
 FRUGAL_DEVICE void atomic_add(std::uint64_t* to, std::uint64_t v) {
-  atomicAdd(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(v));
+  asm volatile("red.global.add.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(to)), "l"(v) : "memory");
 }
 FRUGAL_DEVICE std::uint64_t atomic_fetch_add(std::uint64_t* to, std::uint64_t v) {
-  return atomicAdd(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(v));
+  std::uint64_t before;
+  asm volatile("atom.global.add.u64 %0, [%1], %2;"
+               : "=l"(before)
+               : "l"(__cvta_generic_to_global(to)), "l"(v)
+               : "memory");
+  return before;
 }
 FRUGAL_DEVICE void atomic_largest(std::uint64_t* to, std::uint64_t v) {
-  atomicMax(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(v));
+  asm volatile("red.global.max.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(to)), "l"(v) : "memory");
 }
 
 #else
@@ -133,6 +147,11 @@ class Block {
  private:
   std::uint32_t number_, count_;
 };
+
+template <class T>
+T read(const T* from) {
+  return *from;
+}
 
 // The emulator runs one thread.
 inline std::uint32_t atomic_add(std::uint32_t* to, std::uint32_t v) {

@@ -52,15 +52,24 @@ FRUGAL_DEVICE PointLoss logistic(double y, double f) {
 
 FRUGAL_DEVICE PointLoss point_loss(const LossFormula& loss, double y, double f) {
   switch (loss.formula) {
-    case Formula::logistic: return logistic(y, f);
-    case Formula::squared: return point_of(SquaredErrorFormula{}, y, f);
-    case Formula::absolute: return point_of(AbsoluteErrorFormula{}, y, f);
-    case Formula::quantile: return point_of(QuantileFormula{loss.first}, y, f);
-    case Formula::huber: return point_of(HuberFormula{loss.first}, y, f);
-    case Formula::poisson: return point_of(PoissonFormula{}, y, f);
-    case Formula::gamma: return point_of(GammaFormula{}, y, f);
-    case Formula::tweedie: return point_of(TweedieFormula{loss.first, loss.second}, y, f);
-    default: return {0.0, 0.0, 0.0};
+    case Formula::logistic:
+      return logistic(y, f);
+    case Formula::squared:
+      return point_of(SquaredErrorFormula{}, y, f);
+    case Formula::absolute:
+      return point_of(AbsoluteErrorFormula{}, y, f);
+    case Formula::quantile:
+      return point_of(QuantileFormula{loss.first}, y, f);
+    case Formula::huber:
+      return point_of(HuberFormula{loss.first}, y, f);
+    case Formula::poisson:
+      return point_of(PoissonFormula{}, y, f);
+    case Formula::gamma:
+      return point_of(GammaFormula{}, y, f);
+    case Formula::tweedie:
+      return point_of(TweedieFormula{loss.first, loss.second}, y, f);
+    default:
+      return {0.0, 0.0, 0.0};
   }
 }
 

@@ -14,7 +14,7 @@ FRUGAL_DEVICE std::int64_t on_grid(const NumberGrid& grid, double v) {
 }
 
 FRUGAL_DEVICE std::int64_t unit_of(const std::int64_t* units, Word row) {
-  return units ? units[row] : 1;
+  return units ? read(units + row) : 1;
 }
 
 FRUGAL_DEVICE Word magnitude_bits(double v) {
@@ -85,10 +85,10 @@ FRUGAL_DEVICE void raise(B& block, typename B::template PerThread<std::int64_t>&
 }
 
 FRUGAL_DEVICE Row row_at(const RowList& list, std::uint32_t place) {
-  return list.rows ? list.rows[list.first + place] : list.first + place;
+  return list.rows ? read(list.rows + list.first + place) : list.first + place;
 }
 FRUGAL_DEVICE std::int32_t gradient_at(const RowList& list, std::uint32_t place, Row row) {
-  return list.q[list.ordered ? list.first + place : row];
+  return read(list.q + (list.ordered ? list.first + place : row));
 }
 
 // Adds to a number of 64 bits in two words of 32 bits: additions of that length are one instruction in shared memory,

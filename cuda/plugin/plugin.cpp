@@ -1,5 +1,5 @@
-// The plugin: the table of engine/cuda/table.h over a device. Compiled by nvcc for a GPU, and by any other compiler as an
-// emulator.
+// The plugin: the table of engine/cuda/table.h over a device. Compiled by nvcc for a GPU, and by any other compiler as
+// an emulator.
 #ifdef __CUDACC__
 #include "cuda_queue.hpp"
 #else

@@ -22,12 +22,12 @@ struct NoMemory : Failure {
 template <class Launch>
 void with_kernel(std::int32_t number, const void* arguments, size_t bytes, const Launch& launch) {
   switch (Kernel{number}) {
-#define FRUGAL_CASE(name)                                                             \
-  case Kernel::name: {                                                                \
-    name own;                                                                         \
+#define FRUGAL_CASE(name)                                                              \
+  case Kernel::name: {                                                                 \
+    name own;                                                                          \
     if (bytes != sizeof own) throw Failure("the arguments of a kernel do not fit it"); \
-    std::memcpy(&own, arguments, sizeof own);                                         \
-    return launch(own);                                                               \
+    std::memcpy(&own, arguments, sizeof own);                                          \
+    return launch(own);                                                                \
   }
     FRUGAL_KERNELS(FRUGAL_CASE)
 #undef FRUGAL_CASE

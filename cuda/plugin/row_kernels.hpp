@@ -32,13 +32,15 @@ FRUGAL_DEVICE void run(const Split& a, B& block, SplitMemory& m) {
   const Task task = a.tasks[block.number()];
   const SplitJob& job = a.jobs[task.job];
   const std::uint32_t count = task.end - task.begin;
+  const std::uint8_t* bins = job.bins;
+  Word* sums = job.sums;
   typename B::template PerThread<std::int64_t> lefts, weight, gradient;
   typename B::template PerThread<Int128> squares;
   block.each([&](int t) {
     for (std::uint32_t i = t; i < count; i += B::kThreads) {
       const Row row = row_at(job.from, task.begin + i);
       const std::int32_t q = gradient_at(job.from, task.begin + i, row);
-      const bool left = job.bins ? is_in(job.left, job.bins[Word{row} * job.step]) : is_drawn(job.key, job.share, row);
+      const bool left = bins ? is_in(job.left, read(bins + Word{row} * job.step)) : is_drawn(job.key, job.share, row);
       m.rows[i] = row;
       m.q[i] = q;
       m.left[i] = left;
@@ -57,8 +59,8 @@ FRUGAL_DEVICE void run(const Split& a, B& block, SplitMemory& m) {
   block.each([&](int t) {
     if (t != B::kThreads - 1) return;
     const Word all = static_cast<Word>(lefts[t]);
-    m.left_at = atomic_fetch_add(job.sums + Split::kLeft, all);
-    m.right_at = job.from.count - atomic_fetch_add(job.sums + Split::kRight, count - all) - (count - all);
+    m.left_at = atomic_fetch_add(sums + Split::kLeft, all);
+    m.right_at = job.from.count - atomic_fetch_add(sums + Split::kRight, count - all) - (count - all);
   });
   block.each([&](int t) {
     const std::uint32_t begin = t * kEach, end = begin + kEach < count ? begin + kEach : count;
@@ -83,9 +85,9 @@ FRUGAL_DEVICE void run(const Split& a, B& block, SplitMemory& m) {
       if (job.q) job.q[to] = m.q[from];
     }
   });
-  add_sum(block, weight, job.sums + Split::kWeight);
-  add_sum(block, gradient, job.sums + Split::kGradient);
-  add_wide(block, squares, job.sums + Split::kSquares);
+  add_sum(block, weight, sums + Split::kWeight);
+  add_sum(block, gradient, sums + Split::kGradient);
+  add_wide(block, squares, sums + Split::kSquares);
 }
 
 template <class B>
@@ -210,7 +212,8 @@ FRUGAL_DEVICE void run(const Walk& a, B& block, Nothing&) {
     for (Word i = Word{block.number()} * B::kThreads + t; i < a.rows.count; i += Word{block.count()} * B::kThreads) {
       const Row row = row_at(a.rows, static_cast<std::uint32_t>(i));
       const WalkNode* node = a.nodes;
-      while (node->bins) node = a.nodes + node->left + !is_in(node->goes_left, node->bins[Word{row} * node->step]);
+      while (node->bins)
+        node = a.nodes + node->left + !is_in(node->goes_left, read(node->bins + Word{row} * node->step));
       a.raw[row] += node->value;
     }
   });

@@ -1,8 +1,8 @@
 // Histograms and the best split of a column.
 #pragma once
 
-#include "numbers.hpp"
 #include "engine/constrained_gain.hpp"
+#include "numbers.hpp"
 
 namespace frugal::device {
 
@@ -45,11 +45,10 @@ FRUGAL_DEVICE void clear(WeightedCells& m, std::uint32_t i) {
   clear(m.weight, i);
 }
 FRUGAL_DEVICE void add_row(PackedCells& m, std::uint32_t cell, std::int64_t q, const std::int64_t*, Row) {
-  add_in_halves(m.low + cell, m.high + cell,
-                static_cast<std::int64_t>(static_cast<Word>(q) << kDeviceCountBits) + 1);
+  add_in_halves(m.low + cell, m.high + cell, static_cast<std::int64_t>(static_cast<Word>(q) << kDeviceCountBits) + 1);
 }
 FRUGAL_DEVICE void add_row(WeightedCells& m, std::uint32_t cell, std::int64_t q, const std::int64_t* units, Row row) {
-  const std::int64_t unit = units[row];
+  const std::int64_t unit = read(units + row);
   add_in_halves(m.gradient.low + cell, m.gradient.high + cell, unit * q);
   add_in_halves(m.weight.low + cell, m.weight.high + cell, unit);
 }
@@ -101,7 +100,7 @@ FRUGAL_DEVICE void build(const HistogramJob* jobs, const Task* tasks, const std:
 #endif
       for (std::uint32_t k = 0; k < kAhead; ++k) {
         q[k] = gradient_at(job.rows, i + k * step, row[k]);
-        bin[k] = bins[Word{row[k]} * job.step];
+        bin[k] = read(bins + Word{row[k]} * job.step);
       }
 #ifdef __CUDACC__
 #pragma unroll
@@ -110,7 +109,8 @@ FRUGAL_DEVICE void build(const HistogramJob* jobs, const Task* tasks, const std:
     }
     for (; i < task.end; i += step) {
       const Row row = row_at(job.rows, i);
-      add_row(m, bins[Word{row} * job.step] * kTile + bank, gradient_at(job.rows, i, row), units, row);
+      add_row(m, std::uint32_t{read(bins + Word{row} * job.step)} * kTile + bank, gradient_at(job.rows, i, row), units,
+              row);
     }
   });
   block.each([&](int t) {
@@ -186,7 +186,8 @@ FRUGAL_DEVICE BestBin best_bin(B& block, typename B::template PerThread<double>&
   typename B::template PerThread<std::int64_t> key;
   block.each([&](int t) { key[t] = bits_as<std::int64_t>(gains[t]); });
   const std::int64_t most = block.largest(key);
-  block.each([&](int t) { key[t] = bits_as<std::int64_t>(gains[t]) == most ? -std::int64_t{t} : -std::int64_t{kCells}; });
+  block.each(
+      [&](int t) { key[t] = bits_as<std::int64_t>(gains[t]) == most ? -std::int64_t{t} : -std::int64_t{kCells}; });
   return {most, static_cast<std::uint32_t>(-block.largest(key))};
 }
 
@@ -206,8 +207,8 @@ FRUGAL_DEVICE FoundSplit scan(const ColumnTask& c, const std::int64_t* gradients
   block.sums_up_to(weight);
   block.each([&](int t) {
     const bool there = static_cast<std::uint32_t>(t) < c.bins;
-    gain[t] = there ? gain_of(c, gradient[t], weight[t], static_cast<std::uint32_t>(t) + 1 == c.bins, constrained)
-                    : -1.0;
+    gain[t] =
+        there ? gain_of(c, gradient[t], weight[t], static_cast<std::uint32_t>(t) + 1 == c.bins, constrained) : -1.0;
   });
   const BestBin right = best_bin(block, gain);
   FoundSplit best{bits_as<double>(right.bits), 0.0, right.bin, kUnseen};
@@ -298,8 +299,16 @@ FRUGAL_DEVICE void run(const Scan& a, B& block, ScanMemory& m) {
   const Column column = job.columns[place];
   const std::uint32_t bins = column.bins;
   load(job, place, bins + column.missing, block, m);
-  ColumnTask c{bins, column.missing != 0, 0, 0, job.gradient, job.weight, a.min_weight, job.factor,
-               {job.low, job.high}, column.categorical ? 0 : column.trend};
+  ColumnTask c{bins,
+               column.missing != 0,
+               0,
+               0,
+               job.gradient,
+               job.weight,
+               a.min_weight,
+               job.factor,
+               {job.low, job.high},
+               column.categorical ? 0 : column.trend};
   if (column.missing) {
     c.missing_gradient = m.gradient[bins];
     c.missing_weight = m.weight[bins];

@@ -5,9 +5,9 @@
     python -m lab.speed.gpu --sizes 4900000x122x500 --screening auto off --devices cuda
     python -m lab.speed.gpu --output results.json
 
-Rows are made and distinct: 12 columns matter, the others are noise. The clock of "boosting" runs from an engine that has
-its bins to the last tree; the engine is made before (upload), the bins before that (binning). The GPU is used once before
-anything is timed. Columns of the table: what was fitted, where, screening, seconds, the SHA-256 of the model.
+Rows are made and distinct: 12 columns matter, the others are noise. The clock of "boosting" runs from an engine that
+has its bins to the last tree; the engine is made before (upload), the bins before that (binning). The GPU is used once
+before anything is timed. A line tells what was fitted, where, screening, seconds and the SHA-256 of the model.
 """
 
 from __future__ import annotations

@@ -30,8 +30,8 @@ ScanResult constrained_scan(const ScanTask& t, bool packed, std::int8_t trend, c
     const bool heavy = real(left.weight) >= t.min_weight && real(right.weight) >= t.min_weight;
     if (!heavy || left.weight == 0 || right.weight == 0) return;
     // The last threshold parts missing values from all others, which have no order to keep.
-    const double gain = constrained_gain({t.gradient, t.weight, t.factor}, left, right,
-                                         free_gain(t, left, right), b + 1 < bins ? trend : 0, {range.low, range.high});
+    const double gain = constrained_gain({t.gradient, t.weight, t.factor}, left, right, free_gain(t, left, right),
+                                         b + 1 < bins ? trend : 0, {range.low, range.high});
     if (gain > 0 && gain > best.gain) best = {gain, narrow<std::uint16_t>(b), side};
   };
   SideSums left;

@@ -166,9 +166,9 @@ struct SplitJob {
   Word left[kCells / 64];
   Word key;
   double share;
-  Row* rows;         // the children's: the left one's begin here, the right one's end at the node's end
-  std::int32_t* q;   // nullptr: not needed
-  Word* sums;        // kSplitWords
+  Row* rows;        // the children's: the left one's begin here, the right one's end at the node's end
+  std::int32_t* q;  // nullptr: not needed
+  Word* sums;       // kSplitWords
 };
 
 struct Split {
@@ -223,7 +223,7 @@ struct ScanJob {
   FoundSplit* out;
   std::int64_t gradient, weight;
   double factor;
-  double low, high;  // the node's range
+  double low, high;      // the node's range
   std::uint32_t wanted;  // of 32 columns; not looked at if there are more
   std::uint32_t at_root;
 };
@@ -377,11 +377,12 @@ struct Gather {
   Word* sum;
 };
 
-#define FRUGAL_KERNELS(KERNEL)                                                                                      \
-  KERNEL(Pack) KERNEL(Fill) KERNEL(Shift) KERNEL(LossOfRows) KERNEL(Quantize) KERNEL(Change) KERNEL(Combine)        \
-  KERNEL(Probe) KERNEL(Split) KERNEL(Histogram) KERNEL(WeightedHistogram) KERNEL(Scan) KERNEL(LeafSum)              \
-  KERNEL(Digits) KERNEL(Nearest) KERNEL(Sides) KERNEL(AddLeaves) KERNEL(Walk) KERNEL(AddLine) KERNEL(LineSum)       \
-  KERNEL(Dot) KERNEL(Curvature) KERNEL(Gather)
+#define FRUGAL_KERNELS(KERNEL)                                                                                     \
+  KERNEL(Pack)                                                                                                     \
+  KERNEL(Fill) KERNEL(Shift) KERNEL(LossOfRows) KERNEL(Quantize) KERNEL(Change) KERNEL(Combine) KERNEL(Probe)      \
+      KERNEL(Split) KERNEL(Histogram) KERNEL(WeightedHistogram) KERNEL(Scan) KERNEL(LeafSum) KERNEL(Digits)        \
+          KERNEL(Nearest) KERNEL(Sides) KERNEL(AddLeaves) KERNEL(Walk) KERNEL(AddLine) KERNEL(LineSum) KERNEL(Dot) \
+              KERNEL(Curvature) KERNEL(Gather)
 
 enum class Kernel : std::int32_t {
 #define FRUGAL_NUMBER(name) name,
@@ -391,10 +392,10 @@ enum class Kernel : std::int32_t {
 
 template <class Arguments>
 struct NumberOf;
-#define FRUGAL_NUMBER(name)                              \
-  template <>                                            \
-  struct NumberOf<name> {                                \
-    static constexpr Kernel value = Kernel::name;        \
+#define FRUGAL_NUMBER(name)                       \
+  template <>                                     \
+  struct NumberOf<name> {                         \
+    static constexpr Kernel value = Kernel::name; \
   };
 FRUGAL_KERNELS(FRUGAL_NUMBER)
 #undef FRUGAL_NUMBER

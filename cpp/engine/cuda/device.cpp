@@ -71,8 +71,9 @@ void* Queue::allocate(size_t bytes) {
   const int result = table().allocate(queue_, bytes, &memory);
   if (result == FRUGAL_NO_MEMORY) {
     const FrugalDeviceFacts facts = device_->facts();
-    throw OutOfDeviceMemory("The GPU has no room for the fit: another " + in_gigabytes(real(bytes)) + " are needed, and " +
-                            in_gigabytes(real(facts.free_bytes)) + " of its " + in_gigabytes(real(facts.total_bytes)) +
+    throw OutOfDeviceMemory("The GPU has no room for the fit: another " + in_gigabytes(real(bytes)) +
+                            " are needed, and " + in_gigabytes(real(facts.free_bytes)) + " of its " +
+                            in_gigabytes(real(facts.total_bytes)) +
                             " are free. Fit on fewer rows or columns, or with device=\"cpu\".");
   }
   check(result);

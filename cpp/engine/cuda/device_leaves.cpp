@@ -14,9 +14,9 @@ std::vector<LeafSums> DeviceLeaves::sums(size_t output, std::span<const RowList>
   const size_t words = leaves.size() * LeafSum::kWords;
   parcel_.begin(leaves.size_bytes() + tasks.size() * sizeof(Task) + words * sizeof(Word));
   Word* there = parcel_.zeros(words);
-  const LeafSum kernel{parcel_.add(leaves),       parcel_.add<Task>(tasks), predictions_.g(output),
-                       predictions_.h(output),    on_device(of_g),          on_device(of_h),
-                       predictions_.train().units(), there};
+  const LeafSum kernel{
+      parcel_.add(leaves), parcel_.add<Task>(tasks), predictions_.g(output),       predictions_.h(output),
+      on_device(of_g),     on_device(of_h),          predictions_.train().units(), there};
   parcel_.send();
   queue_.launch(kernel, tasks.size());
   const std::vector<Word> out = words_from(queue_, there, words);
@@ -59,8 +59,8 @@ Sought DeviceLeaves::sought(size_t output, std::span<const RowList> lists, size_
   const std::vector<Task> cut_tasks = cut(lists, kLeafTaskRows);
   tasks = cut_tasks.size();
   DeviceRows& train = predictions_.train();
-  return {lists_.set(lists), tasks_.set(cut_tasks), train.y(), train.raw(output), train.units(), nullptr, 0, nullptr,
-          0.0};
+  return {
+      lists_.set(lists), tasks_.set(cut_tasks), train.y(), train.raw(output), train.units(), nullptr, 0, nullptr, 0.0};
 }
 
 // As weighted_quantiles (loss/losses.cpp) for tables in parts: the key is found eight bits at a time.
@@ -133,7 +133,8 @@ std::vector<Word> DeviceLines::dots(std::span<const size_t> columns, const RowLi
   const TiledColumns& all = columns_.all();
   const TableFacts& table = search_.table();
   std::vector<std::uint32_t> wanted(all.tiles());
-  for (size_t c : columns) wanted[table.columns[c].place / kTile] |= std::uint32_t{1} << (table.columns[c].place % kTile);
+  for (size_t c : columns)
+    wanted[table.columns[c].place / kTile] |= std::uint32_t{1} << (table.columns[c].place % kTile);
   std::vector<Word> out(columns.size() * Dot::kWords);
   for (size_t first = 0; first < all.tiles(); first += kPiecesAtOnce) {
     const size_t end = std::min(all.tiles(), first + kPiecesAtOnce);
@@ -182,10 +183,10 @@ std::vector<Int128> DeviceLines::gradients(std::span<const size_t> columns, cons
 LineSums DeviceLines::line(size_t column, size_t output, const RowList& rows, DevicePredictions& predictions) {
   const Grid of_g(predictions.largest_g(output), kLeafBits), of_h(predictions.largest_h(output), kLeafBits);
   const Bins bins = columns_.bins_of(column);
-  queue_.launch_over(LineSum{rows, bins.first, bins.step, scores_of(column), predictions.g(output),
-                             predictions.h(output), on_device(of_g), on_device(of_h), predictions.train().units(),
-                             words_.zeros(LineSum::kSums * kWideWords)},
-                     rows.count);
+  queue_.launch_over(
+      LineSum{rows, bins.first, bins.step, scores_of(column), predictions.g(output), predictions.h(output),
+              on_device(of_g), on_device(of_h), predictions.train().units(), words_.zeros(LineSum::kSums * kWideWords)},
+      rows.count);
   const std::vector<Word> out = words_.get(LineSum::kSums * kWideWords);
   auto sum = [&](size_t number) { return wide(out.data() + number * kWideWords); };
   auto steps = [](double v, int times) { return scaled(v, -times * kScoreBits); };
@@ -203,16 +204,18 @@ std::vector<double> DeviceLines::curvatures(std::span<const size_t> columns, siz
     const Bins bins = columns_.bins_of(c);
     all.push_back({bins.first, scores_of(c), bins.step});
   }
-  const size_t words = size * size * kWideWords, blocks = (rows.count + Curvature::kBlockRows - 1) / Curvature::kBlockRows;
-  queue_.launch(Curvature{curvature_columns_.set(all), narrow<std::uint32_t>(size), narrow<std::uint32_t>(squares),
-                          rows, predictions.h(output), on_device(grid), predictions.train().units(),
-                          words_.zeros(words)},
-                squares * squares * blocks);
+  const size_t words = size * size * kWideWords,
+               blocks = (rows.count + Curvature::kBlockRows - 1) / Curvature::kBlockRows;
+  queue_.launch(
+      Curvature{curvature_columns_.set(all), narrow<std::uint32_t>(size), narrow<std::uint32_t>(squares), rows,
+                predictions.h(output), on_device(grid), predictions.train().units(), words_.zeros(words)},
+      squares * squares * blocks);
   const std::vector<Word> found = words_.get(words);
   std::vector<double> out;
   for (size_t i = 0; i < size; ++i)
     for (size_t j = 0; j <= i; ++j)
-      out.push_back(scaled(grid.back(wide(found.data() + (i * size + j) * kWideWords)), -2 * (kScoreBits - kCoarseBits)));
+      out.push_back(
+          scaled(grid.back(wide(found.data() + (i * size + j) * kWideWords)), -2 * (kScoreBits - kCoarseBits)));
   return out;
 }
 

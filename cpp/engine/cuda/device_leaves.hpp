@@ -8,8 +8,14 @@ namespace frugal::device {
 class DeviceLeaves {
  public:
   DeviceLeaves(Queue& queue, DevicePredictions& predictions)
-      : queue_(queue), predictions_(predictions), parcel_(queue), lists_(queue), tasks_(queue), words_(queue),
-        keys_(queue), nodes_(queue) {}
+      : queue_(queue),
+        predictions_(predictions),
+        parcel_(queue),
+        lists_(queue),
+        tasks_(queue),
+        words_(queue),
+        keys_(queue),
+        nodes_(queue) {}
 
   std::vector<LeafSums> sums(size_t output, std::span<const RowList> leaves, std::span<const OpenNode> nodes);
   // Of the residuals y - raw.
@@ -57,7 +63,13 @@ void DeviceLeaves::walk(const Tree& tree, const RowList& rows, double* raw, cons
 class DeviceLines {
  public:
   DeviceLines(Queue& queue, const BinnedMatrix& X, const DeviceColumns& columns, DeviceSearch& search)
-      : queue_(queue), X_(X), columns_(columns), search_(search), scores_(queue), jobs_(queue), words_(queue),
+      : queue_(queue),
+        X_(X),
+        columns_(columns),
+        search_(search),
+        scores_(queue),
+        jobs_(queue),
+        words_(queue),
         curvature_columns_(queue) {}
 
   const std::int16_t* scores_of(size_t column);

@@ -94,8 +94,15 @@ void DevicePartition::start(std::span<const NodeSplit> splits, const BinsOf& bin
     const Bins bins = bins_of(s.rule->column);
     const size_t to = s.node.list == 0 ? 1 : 0;
     Lists& lists = lists_[s.node.output];
-    SplitJob job{rows_of(s.node), bins.first, bins.step, {}, 0, 0.0, lists.rows[to].data() + s.node.begin,
-                 lists.q[to].data() + s.node.begin, nullptr};
+    SplitJob job{rows_of(s.node),
+                 bins.first,
+                 bins.step,
+                 {},
+                 0,
+                 0.0,
+                 lists.rows[to].data() + s.node.begin,
+                 lists.q[to].data() + s.node.begin,
+                 nullptr};
     bits_of(*s.rule, job.left);
     jobs.push_back(job);
   }

@@ -13,16 +13,26 @@ namespace {
 // What the formula of a loss needs beside y and raw predictions.
 LossFormula formula_of(const LossKind& loss) {
   switch (loss.name) {
-    case LossName::logistic: return {Formula::logistic, 0.0, 0.0};
-    case LossName::softmax: return {Formula::softmax, 0.0, 0.0};
-    case LossName::squared: return {Formula::squared, 0.0, 0.0};
-    case LossName::absolute: return {Formula::absolute, 0.0, 0.0};
-    case LossName::quantile: return {Formula::quantile, loss.first, 0.0};
-    case LossName::huber: return {Formula::huber, loss.first, 0.0};
-    case LossName::poisson: return {Formula::poisson, 0.0, 0.0};
-    case LossName::gamma: return {Formula::gamma, 0.0, 0.0};
-    case LossName::tweedie: return {Formula::tweedie, loss.first, loss.second};
-    case LossName::other: break;
+    case LossName::logistic:
+      return {Formula::logistic, 0.0, 0.0};
+    case LossName::softmax:
+      return {Formula::softmax, 0.0, 0.0};
+    case LossName::squared:
+      return {Formula::squared, 0.0, 0.0};
+    case LossName::absolute:
+      return {Formula::absolute, 0.0, 0.0};
+    case LossName::quantile:
+      return {Formula::quantile, loss.first, 0.0};
+    case LossName::huber:
+      return {Formula::huber, loss.first, 0.0};
+    case LossName::poisson:
+      return {Formula::poisson, 0.0, 0.0};
+    case LossName::gamma:
+      return {Formula::gamma, 0.0, 0.0};
+    case LossName::tweedie:
+      return {Formula::tweedie, loss.first, loss.second};
+    case LossName::other:
+      break;
   }
   throw DeviceError("The GPU knows built-in losses only. Fit with one of these, or with device=\"cpu\".");
 }
@@ -51,8 +61,17 @@ void DeviceRows::fill(std::span<const double> constants) {
 DeviceRows::Found DeviceRows::losses(const LossKind& loss, const double* raw, double* g, double* h) {
   const size_t words = LossOfRows::kOfOutput + 2 * outputs_;
   while (true) {
-    LossOfRows kernel{formula_of(loss), narrow<std::uint32_t>(outputs_), count(), y(), raw, units(), log_sum_.data(), g,
-                      h, {shift_, std::abs(shift_) < 1000, 0.0}, found_.zeros(words)};
+    LossOfRows kernel{formula_of(loss),
+                      narrow<std::uint32_t>(outputs_),
+                      count(),
+                      y(),
+                      raw,
+                      units(),
+                      log_sum_.data(),
+                      g,
+                      h,
+                      {shift_, std::abs(shift_) < 1000, 0.0},
+                      found_.zeros(words)};
     if (kernel.grid.plain) kernel.grid.scale = scaled(1.0, shift_);
     queue_.launch_over(kernel, count());
     const std::vector<Word> out = found_.get(words);

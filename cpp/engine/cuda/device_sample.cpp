@@ -32,8 +32,8 @@ DeviceSample::DeviceSample(Queue& queue, const DeviceColumns& columns, const Tab
       sums_(queue) {
   std::sort(chosen.begin(), chosen.end());
   rows_.set(chosen);
-  columns_.set(columns.all().columns(), 0, facts_, [&](size_t place) { return columns.all().bins_of(place); },
-               rows_.data());
+  columns_.set(
+      columns.all().columns(), 0, facts_, [&](size_t place) { return columns.all().bins_of(place); }, rows_.data());
 }
 
 void DeviceSample::begin_trees(const std::vector<DeviceGradients>& trees) {

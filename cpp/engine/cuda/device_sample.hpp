@@ -1,5 +1,5 @@
-// Screening by a sample of rows on the device, with the bounds of engine/cpu/sampling.hpp. A node's whole sample is looked
-// at once: the order of its rows says nothing here.
+// Screening by a sample of rows on the device, with the bounds of engine/cpu/sampling.hpp. A node's whole sample is
+// looked at once: the order of its rows says nothing here.
 #pragma once
 
 #include "engine/cpu/sampling.hpp"

@@ -59,8 +59,8 @@ HistogramJob DeviceSearch::job_of(const TiledColumns& columns, size_t tile, std:
   for (size_t lane = 0; lane < kTile; ++lane)
     if ((wanted >> lane) & 1)
       most = std::max(most, narrow<std::uint32_t>(columns.facts_of(tile * kTile + lane, table_).cells()));
-  return {rows,  columns.bins(tile) + first, columns.width(tile), width, wanted >> first, most,
-          cells + 2 * size_t{first}};
+  return {rows, columns.bins(tile) + first, columns.width(tile), width, wanted >> first,
+          most, cells + 2 * size_t{first}};
 }
 
 // The rows of all jobs are shared out evenly.
@@ -138,9 +138,11 @@ void DeviceSearch::search(std::span<const TilePiece> pieces, const SearchedLevel
   }
 }
 
+// Memory of the right size is kept: to get some from the device takes as long as a tree.
 void DevicePool::forget() {
-  slots_.clear();
-  taken_.clear();
+  if (slot_words_ != words()) slots_.clear();
+  slot_words_ = words();
+  taken_.assign(slots_.size(), 0);
   kept_.clear();
   kept_before_.clear();
 }

@@ -85,6 +85,7 @@ class DevicePool {
   DeviceSearch& search_;
   const TiledColumns& columns_;
   std::vector<Buffer<std::int64_t>> slots_;
+  size_t slot_words_ = 0;
   std::vector<std::uint8_t> taken_;
   std::vector<size_t> kept_, kept_before_;  // of each node of this level and of the one above
 };

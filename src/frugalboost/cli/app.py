@@ -98,13 +98,14 @@ def select(
     rule_of_choice = {"k": k, "fewer": fewer, "mu": mu, "rule": rule.value, "sell": sell, "budget": budget}
     fits = {"trees": trees, "depth": depth, "learning_rate": learning_rate, "leaf": leaf}
     search = {"splits": splits, "points": points, "sample": sample, "thorough": thorough, "seed": seed}
-    search |= {"threads": threads, "device": device.value}
+    search |= {"threads": threads}
+    machine = {"device": device.value, "verbose": int(not quiet)}
     roles = {"target": target, "weight": weight, "ids": tuple(ids or ()), "task": task.value, "scoring": scoring}
     roles |= {"group": group, "time": time}
     files = {"table": table, "test": test or None, "costs": costs or None, "bags": bags or None, "header": header}
     files |= {"sheet": sheet}
     with errors_in_one_sentence():
-        run_select(roles | files, rule_of_choice | fits | search | {"verbose": int(not quiet)}, out, json, quiet)
+        run_select(roles | files, rule_of_choice | fits | search | machine, out, json, quiet)
 
 
 def run_select(asked: dict[str, Any], settings: dict[str, Any], out: str | None, json: bool, quiet: bool) -> None:

@@ -1,7 +1,7 @@
 """Which engine does the work whose size is that of the table: the only place that knows where rows are.
 
-An engine is made for one fit. ``make_engine`` returns the one for this machine's cores, or for its GPU. Any other engine
-must have the methods in ``cpp/engine/engine.hpp`` and give the same numbers, which ``tests/engine`` checks.
+An engine is made for one fit. ``make_engine`` returns the one for this machine's cores, or for its GPU. Any other
+engine must have the methods in ``cpp/engine/engine.hpp`` and give the same numbers, which ``tests/engine`` checks.
 """
 
 from __future__ import annotations

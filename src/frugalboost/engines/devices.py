@@ -9,7 +9,7 @@ from frugalboost import _core
 from frugalboost.losses import BuiltIn, Loss
 
 LIBRARY = "FRUGALBOOST_CUDA_LIBRARY"  # names another library than the plugin's, such as the emulator of the tests
-INSTALL = "pip install frugalboost-cuda, or set device=\"cpu\"."
+INSTALL = 'pip install frugalboost-cuda, or set device="cpu".'
 
 
 def plugin_library() -> str | None:
@@ -48,9 +48,9 @@ def device_for(
     if device == "auto":
         return None if reason or library is None else _if_it_works(library)
     if reason:
-        raise ValueError(f"{reason} can't be fitted on a GPU. Set device=\"cpu\".")
+        raise ValueError(f'{reason} can\'t be fitted on a GPU. Set device="cpu".')
     if library is None:
-        raise RuntimeError(f"device=\"cuda\" needs the package frugalboost-cuda, which is not installed: {INSTALL}")
+        raise RuntimeError(f'device="cuda" needs the package frugalboost-cuda, which is not installed: {INSTALL}')
     return open_device(library)
 
 

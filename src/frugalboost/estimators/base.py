@@ -302,8 +302,8 @@ class GBFSBase(NotebookMixin, ExplainingMixin, MadeOfMixin, PredictingMixin, Sel
     def load(cls, path: str | os.PathLike[str], *, loss: Any = None) -> Self:
         """Read a model that ``save`` wrote. Nothing in the file is run.
 
-        Settings of a machine (``n_jobs``, ``device``, ``verbose``, ``bins_folder``, ``screening``) are never taken from a file: the
-        model has the defaults.
+        Settings of a machine (``n_jobs``, ``device``, ``verbose``, ``bins_folder``, ``screening``) are never taken
+        from a file: the model has the defaults.
 
         Parameters
         ----------

@@ -76,8 +76,8 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
 def load(path: str | os.PathLike[str], *, loss: Any = None) -> Any:
     """Read a model that an estimator's ``save`` wrote. Nothing in the file is run.
 
-    Settings of a machine (``n_jobs``, ``device``, ``verbose``, ``bins_folder``, ``screening``) are never taken from a file: the
-    model has the defaults.
+    Settings of a machine (``n_jobs``, ``device``, ``verbose``, ``bins_folder``, ``screening``) are never taken from a
+    file: the model has the defaults.
 
     Parameters
     ----------
@@ -171,7 +171,15 @@ def _restore(estimator: Any, model: Model, thresholds: Thresholds | None, descri
     estimator._forms = description["forms"]
 
 
-_MACHINE_PARAMS = ("n_jobs", "device", "verbose", "bins_folder", "screening", "callbacks")  # how a fit is run; not saved
+# How a fit is run; not saved.
+_MACHINE_PARAMS = (
+    "n_jobs",
+    "device",
+    "verbose",
+    "bins_folder",
+    "screening",
+    "callbacks",
+)
 _EARLIER_PARAMS = {"multi_strategy": "one_output_per_tree"}  # what versions did that did not say
 
 
