@@ -3,7 +3,7 @@
 #
 #     OUT=results cuda/bench/on_device.sh STEP...
 #
-# Steps: about, equal, speed, big, tests, memcheck, racecheck, initcheck, leaks, profile. All of them are done, whatever
+# Steps: about, equal, gpu, speed, big, bigcpu, huge, tests, memcheck, racecheck, initcheck, leaks, profile. All of them are done, whatever
 # fails; each has a limit of its own. wheels/ beside the checkout's files may hold wheels that the machine lacks, among
 # them that of frugalboost; the plugin is built by nvcc.
 set -uo pipefail
@@ -55,6 +55,7 @@ print(device.name, device.free_bytes, device.is_emulated)"'
     bigcpu) LINES_OF=30 step bigcpu 300 python3 -m lab.speed.gpu --sizes 4900000x122x500 --devices cpu --output "$out/bigcpu.json" ;;
     huge) LINES_OF=30 step huge 200 python3 -m lab.speed.gpu --sizes 10000000x100x500 --devices cuda --output "$out/huge.json" ;;
     tests) LINES_OF=40 step tests "${TESTS_LIMIT:-150}" python3 -m pytest --engine cuda -n 6 -q -m "not slow" -p no:cacheprovider tests/engine ;;
+    gpu) LINES_OF=40 step gpu 100 python3 -m pytest -n 0 -q -p no:cacheprovider tests/engine/test_gpu.py ;;
     memcheck | racecheck | initcheck | synccheck)
       step "$name" 100 compute-sanitizer --tool "$name" --error-exitcode 9 python3 -m cuda.bench.small
       ;;
