@@ -3,7 +3,7 @@
 #
 #     OUT=results cuda/bench/on_device.sh STEP...
 #
-# Steps: about, equal, gpu, speed, big, bigcpu, huge, tests, memcheck, racecheck, initcheck, leaks, profile. All of them are done, whatever
+# Steps: about, equal, gpu, speed, big, bigcpu, huge, tests, memcheck, racecheck, initcheck, leaks, kernels, profile. All of them are done, whatever
 # fails; each has a limit of its own. wheels/ beside the checkout's files may hold wheels that the machine lacks, among
 # them that of frugalboost; the plugin is built by nvcc.
 set -uo pipefail
@@ -34,7 +34,7 @@ export FRUGALBOOST_CUDA_LIBRARY=$site/libplugin.so
 step() { # name, seconds, command
   local name=$1 limit=$2 begin=$SECONDS
   shift 2
-  timeout "$limit" "$@" > "$out/$name.log" 2>&1
+  timeout -s INT -k 15 "$limit" "$@" > "$out/$name.log" 2>&1
   echo "== $name: status $?, $((SECONDS - begin)) s"
   tail -n "${LINES_OF:-12}" "$out/$name.log"
 }
@@ -60,7 +60,10 @@ print(device.name, device.free_bytes, device.is_emulated)"'
       step "$name" 100 compute-sanitizer --tool "$name" --error-exitcode 9 python3 -m cuda.bench.small
       ;;
     leaks) step leaks 100 compute-sanitizer --tool memcheck --leak-check full --error-exitcode 9 python3 -m cuda.bench.small ;;
-    profile)
+    kernels) # seconds of each kernel over whole fits
+      LINES_OF=90 FRUGALBOOST_CUDA_PROFILE=1 step kernels 150 python3 -m lab.speed.gpu --sizes 1000000x60x100 4900000x122x100 --devices cuda
+      ;;
+    profile) # counters of single launches
       LINES_OF=70 step profile 150 ncu --clock-control none --launch-skip 400 --launch-count 120 --csv --metrics \
 gpu__time_duration.sum,dram__bytes.sum,dram__throughput.avg.pct_of_peak_sustained_elapsed,sm__throughput.avg.pct_of_peak_sustained_elapsed,l1tex__data_pipe_lsu_wavefronts_mem_shared.avg.pct_of_peak_sustained_elapsed \
         python3 -m lab.speed.gpu --sizes 4900000x122x4 --devices cuda --screening auto

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "profile.hpp"
 #include "queue.hpp"
 
 namespace frugal::device {
@@ -81,6 +82,8 @@ class Queue {
   // Small pieces go through pinned memory, so that the caller need not wait for the copy.
   void upload(void* to, const void* from, size_t bytes) {
     enter();
+    ++profile_.uploads;
+    profile_.uploaded += static_cast<double>(bytes);
     if (bytes > kPinned / 4) {
       check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_));
       return check(cudaStreamSynchronize(stream_));
@@ -93,6 +96,8 @@ class Queue {
   }
   void download(void* to, const void* from, size_t bytes) {
     enter();
+    ++profile_.downloads;
+    profile_.downloaded += static_cast<double>(bytes);
     if (bytes > kPinned / 4) {
       check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_));
       return wait();
@@ -110,23 +115,27 @@ class Queue {
   }
   void zero(void* memory, size_t bytes) {
     enter();
+    ++profile_.zeroings;
     check(cudaMemsetAsync(memory, 0, bytes, stream_));
   }
   void wait() {
     enter();
     check(cudaStreamSynchronize(stream_));
+    profile_.settle();
     at_ = 0;
   }
 
   template <class Arguments>
-  void launch(const Arguments& arguments, std::uint32_t blocks) {
+  void launch(const char* name, const Arguments& arguments, std::uint32_t blocks) {
     enter();
-    kernel<Arguments><<<blocks, Arguments::kThreads, bytes_of<Arguments>(), stream_>>>(arguments);
+    profile_.around(name, stream_, [&] {
+      kernel<Arguments><<<blocks, Arguments::kThreads, bytes_of<Arguments>(), stream_>>>(arguments);
+    });
     check(cudaGetLastError());
   }
 
  private:
-  static constexpr size_t kPinned = size_t{8} << 20;
+  static constexpr size_t kPinned = size_t{4} << 20;
 
   void enter() const { check(cudaSetDevice(device_)); }
   template <class Arguments>
@@ -150,6 +159,7 @@ class Queue {
   unsigned char* pinned_ = nullptr;
   size_t at_ = 0;
   std::set<void*> memory_;
+  Profile profile_;
 };
 
 }  // namespace frugal::device

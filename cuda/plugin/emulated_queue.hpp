@@ -56,7 +56,7 @@ class Queue {
   void wait() {}
 
   template <class Arguments>
-  void launch(const Arguments& arguments, std::uint32_t blocks) {
+  void launch(const char*, const Arguments& arguments, std::uint32_t blocks) {
     auto memory = std::make_unique<typename MemoryOf<Arguments>::Type>();
     for (std::uint32_t b = 0; b < blocks; ++b) {
       std::memset(static_cast<void*>(memory.get()), 0xA5, sizeof *memory);

@@ -69,7 +69,8 @@ int copy(void* queue, void* to, const void* from, size_t bytes) {
 int launch(void* queue, std::int32_t kernel, std::uint32_t blocks, const void* arguments, size_t bytes) {
   return guarded([&] {
     if (blocks == 0) return;
-    with_kernel(kernel, arguments, bytes, [&](const auto& own) { queue_of(queue).launch(own, blocks); });
+    with_kernel(kernel, arguments, bytes,
+                [&](const char* name, const auto& own) { queue_of(queue).launch(name, own, blocks); });
   });
 }
 int wait(void* queue) {

@@ -18,7 +18,7 @@ struct NoMemory : Failure {
   using Failure::Failure;
 };
 
-// Calls launch(arguments) with the record of a kernel's number.
+// Calls launch(name, arguments) with the record of a kernel's number.
 template <class Launch>
 void with_kernel(std::int32_t number, const void* arguments, size_t bytes, const Launch& launch) {
   switch (Kernel{number}) {
@@ -27,7 +27,7 @@ void with_kernel(std::int32_t number, const void* arguments, size_t bytes, const
     name own;                                                                          \
     if (bytes != sizeof own) throw Failure("the arguments of a kernel do not fit it"); \
     std::memcpy(&own, arguments, sizeof own);                                          \
-    return launch(own);                                                                \
+    return launch(#name, own);                                                         \
   }
     FRUGAL_KERNELS(FRUGAL_CASE)
 #undef FRUGAL_CASE
