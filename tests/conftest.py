@@ -7,6 +7,8 @@ others wait for it.
 import gc
 import os
 import sys
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from unittest import mock
@@ -18,14 +20,23 @@ QUICK = "not slow"  # as it is given to -m
 
 
 def pytest_addoption(parser):
-    parser.addoption("--engine", choices=("cpu", "naive"), default="cpu", help="what fits run on")
+    parser.addoption("--engine", choices=("cpu", "naive", "cuda"), default="cpu", help="what fits run on")
 
 
 @pytest.fixture(autouse=True, scope="session")
 def _chosen_engine(request):
-    """``pytest --engine naive -n 0 tests/engine/test_reference.py`` runs tests of small tables on the plain engine."""
-    if request.config.getoption("--engine") == "cpu":
+    """``pytest --engine naive -n 0 tests/engine/test_reference.py`` runs tests of small tables on the plain engine.
+
+    ``--engine cuda`` runs them on a GPU, or on the emulated one that FRUGALBOOST_CUDA_LIBRARY names (tools/emulator);
+    what a GPU can't do stays on the CPU.
+    """
+    chosen = request.config.getoption("--engine")
+    if chosen == "cpu":
         yield
+        return
+    if chosen == "cuda":
+        with _on_a_gpu():
+            yield
         return
     sys.path.insert(0, str(Path(__file__).parent / "engine"))
     from naive_engine import NaiveEngine
@@ -33,6 +44,27 @@ def _chosen_engine(request):
     from frugalboost import engines
 
     with mock.patch.object(engines, "make_engine", NaiveEngine):
+        yield
+
+
+@contextmanager
+def _on_a_gpu():
+    """Fits choose the GPU for what it can do, and so do engines that tests make themselves."""
+    from frugalboost import engines
+    from frugalboost.engines.devices import why_not
+    from frugalboost.training import fit
+
+    make_engine, with_device = engines.make_engine, fit._with_device
+
+    def make(train, validation, loss, outputs, params, threads, part=None, device=None):
+        chosen = device or ("cpu" if why_not(loss, part) else "cuda")
+        return make_engine(train, validation, loss, outputs, params, threads, part, chosen)
+
+    def chosen(task):
+        asked = task.params.device
+        return with_device(replace(task, params=replace(task.params, device="auto" if asked == "cpu" else asked)))
+
+    with mock.patch.object(engines, "make_engine", make), mock.patch.object(fit, "_with_device", chosen):
         yield
 
 

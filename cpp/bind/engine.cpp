@@ -2,6 +2,7 @@
 #include "bind/engine.hpp"
 
 #include "bind/codec.hpp"
+#include "engine/cuda/cuda_engine.hpp"
 #include "support/mask.hpp"
 
 namespace frugal {
@@ -41,7 +42,7 @@ void check_same_bins(const BinnedMatrix& X, const BinnedMatrix& X_val) {
 
 PyCpuEngine::PyCpuEngine(const Rows& train, const std::optional<Rows>& validation, std::unique_ptr<Loss> loss,
                          size_t targets, const EngineOptions& options, int threads, std::shared_ptr<ThreadPart> part,
-                         bool merge)
+                         bool merge, std::shared_ptr<const device::Device> device)
     : part_(std::move(part)), context_(threads, pressed_stop, together_of(part_)), loss_(std::move(loss)) {
   if (targets == 0 || (targets > 1 && targets != loss_->outputs()))
     throw std::invalid_argument("One output per column of y is needed.");
@@ -68,8 +69,13 @@ PyCpuEngine::PyCpuEngine(const Rows& train, const std::optional<Rows>& validatio
     train_sample_.emplace(Sample{*merged_->X, {merged_->y, &merged_->weights, targets}});
     before.train = merged_->raw;
   }
-  engine_ = std::make_unique<CpuEngine>(*train_sample_, validation ? &*validation_sample_ : nullptr, *loss_,
-                                        std::move(before), options, context_);
+  const Sample* held = validation ? &*validation_sample_ : nullptr;
+  if (device) {
+    engine_ = std::make_unique<CudaEngine>(*train_sample_, held, *loss_, std::move(before), options, context_,
+                                           std::move(device));
+  } else {
+    engine_ = std::make_unique<CpuEngine>(*train_sample_, held, *loss_, std::move(before), options, context_);
+  }
 }
 
 namespace {
@@ -80,7 +86,7 @@ void make(PyCpuEngine* self, const BinnedMatrix& X, const Doubles& y, const std:
           const std::optional<Doubles>& raw, const BinnedMatrix* X_val, const std::optional<Doubles>& y_val,
           const std::optional<Doubles>& weights_val, const std::optional<Doubles>& raw_val, const nb::object& loss,
           double loss_parameter, size_t outputs, double min_samples_leaf, std::uint64_t seed, int threads,
-          std::shared_ptr<ThreadPart> part, bool merge, size_t targets) {
+          std::shared_ptr<ThreadPart> part, bool merge, size_t targets, std::shared_ptr<device::Device> device) {
   std::optional<PyCpuEngine::Rows> validation;
   if (X_val && !y_val) throw std::invalid_argument("X_val is given without y_val.");
   if (X_val) validation.emplace(PyCpuEngine::Rows{*X_val, *y_val, weights_val, raw_val});
@@ -90,7 +96,7 @@ void make(PyCpuEngine* self, const BinnedMatrix& X, const Doubles& y, const std:
   }
   try {
     new (self) PyCpuEngine({X, y, weights, raw}, validation, loss_of(loss, outputs, loss_parameter), targets,
-                           {min_samples_leaf, seed}, threads, part, merge);
+                           {min_samples_leaf, seed}, threads, part, merge, std::move(device));
   } catch (const Interrupted&) {
     if (part) part->leave();
     throw nb::python_error();
@@ -470,12 +476,33 @@ void bind_steps(nb::class_<PyCpuEngine>& c) {
 
 }  // namespace
 
+// A GPU behind a plugin.
+void bind_device(nb::module_& m) {
+  nb::class_<device::Device>(m, "Device", "A GPU, through the library of a plugin.")
+      .def(nb::new_([](const std::string& library, int number) {
+             return std::make_shared<device::Device>(library, number);
+           }),
+           "library"_a, "number"_a = 0)
+      .def_prop_ro("name", [](const device::Device& d) { return std::string(d.facts().name); })
+      .def_prop_ro("free_bytes", [](const device::Device& d) { return d.facts().free_bytes; })
+      .def_prop_ro("total_bytes", [](const device::Device& d) { return d.facts().total_bytes; })
+      .def_prop_ro("is_emulated", [](const device::Device& d) { return d.facts().emulated != 0; });
+  nb::register_exception_translator([](const std::exception_ptr& raised, void*) {
+    try {
+      std::rethrow_exception(raised);
+    } catch (const device::OutOfDeviceMemory& error) {
+      PyErr_SetString(PyExc_MemoryError, error.what());
+    }
+  });
+}
+
 void bind_engine(nb::module_& m) {
+  bind_device(m);
   nb::class_<PyCpuEngine> engine(m, "CpuEngine", "Computes everything that has one entry per row, on the CPU.");
   engine.def("__init__", &make, "X"_a, "y"_a, "weights"_a.none(), "raw"_a.none(), "X_val"_a.none(), "y_val"_a.none(),
              "weights_val"_a.none(), "raw_val"_a.none(), "loss"_a, "loss_parameter"_a, "outputs"_a,
              "min_samples_leaf"_a, "seed"_a, "threads"_a, "part"_a.none() = nb::none(), "merge"_a = true,
-             "targets"_a = 1, nb::keep_alive<1, 2>(), nb::keep_alive<1, 6>());
+             "targets"_a = 1, "device"_a.none() = nb::none(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 6>());
   bind_steps(engine);
 }
 

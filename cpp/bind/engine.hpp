@@ -4,6 +4,7 @@
 #include "bind/python.hpp"
 #include "data/merging.hpp"
 #include "engine/cpu/cpu_engine.hpp"
+#include "engine/cuda/device.hpp"
 #include "support/thread_parts.hpp"
 
 namespace frugal {
@@ -22,7 +23,7 @@ struct PySample {
   Sample sample() const { return {X, {span_of<double>(y), &weights, targets}}; }
 };
 
-// The CPU engine with everything that it refers to.
+// The CPU engine, or that of a GPU, with everything that it refers to.
 class PyCpuEngine {
  public:
   struct Rows {
@@ -31,12 +32,13 @@ class PyCpuEngine {
     std::optional<Doubles> weights, raw;  // raw: predictions to continue from, output after output
   };
   // `merge`: equal rows are merged where they are many, which must not be where rows are drawn.
-  // `targets`: columns of y, which lie one after another.
+  // `targets`: columns of y, which lie one after another. `device`: a GPU.
   PyCpuEngine(const Rows& train, const std::optional<Rows>& validation, std::unique_ptr<Loss> loss, size_t targets,
-              const EngineOptions& options, int threads, std::shared_ptr<ThreadPart> part, bool merge);
+              const EngineOptions& options, int threads, std::shared_ptr<ThreadPart> part, bool merge,
+              std::shared_ptr<const device::Device> device);
 
   Engine& engine() { return *engine_; }
-  std::span<const double> validation_raw() const { return engine_->validation_raw(); }
+  std::span<const double> validation_raw() { return engine_->validation_raw(); }
   size_t rows() const { return train_->X.rows(); }
   void remember(std::span<const size_t> columns, std::span<const std::uint8_t> flags) {
     engine_->remember(columns, flags);
@@ -61,7 +63,7 @@ class PyCpuEngine {
   std::optional<PySample> train_, validation_;
   std::optional<Sample> train_sample_, validation_sample_;
   std::unique_ptr<MergedRows> merged_;
-  std::unique_ptr<CpuEngine> engine_;
+  std::unique_ptr<LocalEngine> engine_;
   bool has_raw_ = false;
 };
 

@@ -117,7 +117,7 @@ std::vector<size_t> Search::begin_level(std::vector<Node>& nodes, std::span<cons
   }
   Mask asked = open;
   for (size_t n = 0; with_trends_ && n < nodes.size(); ++n)  // the range of a node depends on the sums of its sibling
-    if (nodes[n].limits.order != 0) asked[n] = open[n] || open[n ^ 1];
+    if (nodes[n].limits.order != 0 && (n ^ 1) < nodes.size()) asked[n] = open[n] || open[n ^ 1];
   const std::vector<NodeSums> sums = engine_.begin_level(asked, screening_);
   for (size_t n = 0; n < nodes.size(); ++n)
     if (asked[n]) nodes[n].sums = sums[n];

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "loss/cox.hpp"
+#include "loss/formulas.hpp"
 #include "loss/several_outputs.hpp"
 #include "support/kernels.hpp"
 #include "support/portable_math.hpp"
@@ -74,6 +75,7 @@ class LogLoss final : public Loss {
     return mean;
   }
   double step_limit() const override { return 36.0; }  // sigmoid(36) is 1 in double precision
+  LossKind kind() const override { return {LossName::logistic}; }
 };
 
 class Multinomial final : public Loss {
@@ -104,160 +106,106 @@ class Multinomial final : public Loss {
     });
   }
   double step_limit() const override { return 36.0; }
+  LossKind kind() const override { return {LossName::softmax}; }
 
  private:
   size_t outputs_;
   std::vector<double> log_sum_;  // set by mean(); raw predictions of other classes may change before it is used
 };
 
-// Losses of one output whose value and derivatives are formulas of y and the raw prediction.
+// Losses of one output whose value and derivatives are formulas of y and the raw prediction (formulas.hpp).
 template <class Formula>
 class RowwiseLoss : public Loss {
  public:
+  explicit RowwiseLoss(Formula formula = {}) : formula_(formula) {}
   double mean(const Target& t, const double* raw, Context& context) override {
     return weighted_mean(t, context, shift_of(t), [&](size_t begin, size_t end, double* out) {
-      for (size_t i = begin; i < end; ++i) out[i - begin] = formula().value(t.y[i], raw[i]);
+      for (size_t i = begin; i < end; ++i) out[i - begin] = formula_.value(t.y[i], raw[i]);
     });
   }
   void derivatives(const Target& t, const double* raw, size_t, double* g, double* h, Context& context) override {
     context.over_blocks(t.rows(), kBlock, 4.0, [&](size_t begin, size_t end, size_t) {
-      for (size_t i = begin; i < end; ++i) formula().derivative(t.y[i], raw[i], g[i], h[i]);
+      for (size_t i = begin; i < end; ++i) formula_.derivative(t.y[i], raw[i], g[i], h[i]);
     });
   }
 
- private:
-  const Formula& formula() const { return static_cast<const Formula&>(*this); }
+ protected:
+  Formula formula_;
 };
 
-class SquaredError final : public RowwiseLoss<SquaredError> {
+class SquaredError final : public RowwiseLoss<SquaredErrorFormula> {
  public:
   std::vector<double> start(const Target& t, Context& context) override { return {exact_mean(t, context)}; }
-  double value(double y, double f) const {
-    double r = y - f;
-    return 0.5 * r * r;
-  }
-  void derivative(double y, double f, double& g, double& h) const {
-    g = y - f;
-    h = 1.0;
-  }
+  LossKind kind() const override { return {LossName::squared}; }
 };
 
-class Quantile final : public RowwiseLoss<Quantile> {
+class Quantile final : public RowwiseLoss<QuantileFormula> {
  public:
-  explicit Quantile(double level) : level_(level) {}
+  explicit Quantile(double level) : RowwiseLoss({level}) {}
   std::vector<double> start(const Target& t, Context& context) override {
-    return {quantile_of(t, {t.y.begin(), t.y.end()}, level_, context)};
+    return {quantile_of(t, {t.y.begin(), t.y.end()}, formula_.level, context)};
   }
-  double value(double y, double f) const {
-    double r = y - f;
-    return r > 0 ? level_ * r : (level_ - 1.0) * r;
-  }
-  void derivative(double y, double f, double& g, double& h) const {
-    double r = y - f;
-    g = r > 0 ? level_ : r < 0 ? level_ - 1.0 : 0.0;
-    h = 1.0;
-  }
-  double leaf_quantile() const override { return level_; }
-
- private:
-  double level_;
+  double leaf_quantile() const override { return formula_.level; }
+  LossKind kind() const override { return {LossName::quantile, formula_.level}; }
 };
 
-class AbsoluteError final : public RowwiseLoss<AbsoluteError> {
+class AbsoluteError final : public RowwiseLoss<AbsoluteErrorFormula> {
  public:
   std::vector<double> start(const Target& t, Context& context) override {
     return {quantile_of(t, {t.y.begin(), t.y.end()}, 0.5, context)};
   }
-  double value(double y, double f) const { return std::fabs(y - f); }
-  void derivative(double y, double f, double& g, double& h) const {
-    double r = y - f;
-    g = r > 0 ? 1.0 : r < 0 ? -1.0 : 0.0;
-    h = 1.0;
-  }
   double leaf_quantile() const override { return 0.5; }
+  LossKind kind() const override { return {LossName::absolute}; }
 };
 
-// Quadratic up to delta, linear beyond. The curvature is that of the parabola that touches the loss and is nowhere
-// below it, so a full Newton step never overshoots.
-class Huber final : public RowwiseLoss<Huber> {
+class Huber final : public RowwiseLoss<HuberFormula> {
  public:
-  explicit Huber(double delta) : given_(delta) {}
+  explicit Huber(double delta) : RowwiseLoss({1.0}), given_(delta) {}
   std::vector<double> start(const Target& t, Context& context) override {
     double median = quantile_of(t, {t.y.begin(), t.y.end()}, 0.5, context);
-    delta_ = given_;
+    double& delta = formula_.delta;
+    delta = given_;
     if (std::isnan(given_)) {
       std::vector<double> residual(t.rows());
       for (size_t i = 0; i < t.rows(); ++i) residual[i] = std::fabs(t.y[i] - median);
       const double largest = largest_of(
           context.together(), kernels().largest_magnitude(residual.size(), residual.data()), "the largest residual");
-      delta_ = quantile_of(t, std::move(residual), 0.9, context);
-      if (delta_ == 0) delta_ = largest > 0 ? largest : 1.0;  // nine tenths of the rows agree: no outliers
+      delta = quantile_of(t, std::move(residual), 0.9, context);
+      if (delta == 0) delta = largest > 0 ? largest : 1.0;  // nine tenths of the rows agree: no outliers
     }
     return {median};
   }
-  double value(double y, double f) const {
-    double r = y - f, a = std::fabs(r);
-    return a <= delta_ ? 0.5 * r * r : delta_ * (a - 0.5 * delta_);
-  }
-  void derivative(double y, double f, double& g, double& h) const {
-    double r = y - f, a = std::fabs(r);
-    g = a <= delta_ ? r : r > 0 ? delta_ : -delta_;
-    h = a <= delta_ ? 1.0 : delta_ / a;
-  }
+  LossKind kind() const override { return {LossName::huber, formula_.delta}; }
 
  private:
-  double given_, delta_ = 1.0;
+  double given_;
 };
 
-// For counts, with a log link. The value omits the term that depends only on y.
-class Poisson final : public RowwiseLoss<Poisson> {
+// A log link: the start is the logarithm of the mean.
+template <class Formula>
+class LogLink : public RowwiseLoss<Formula> {
  public:
+  using RowwiseLoss<Formula>::RowwiseLoss;
   std::vector<double> start(const Target& t, Context& context) override {
     return {portable_log(exact_mean(t, context))};
-  }
-  double value(double y, double f) const { return portable_exp(f) - y * f; }
-  void derivative(double y, double f, double& g, double& h) const {
-    h = portable_exp(f);
-    g = y - h;
   }
   double step_limit() const override { return 10.0; }
 };
 
-// For positive numbers whose spread grows with their mean, with a log link. The value omits the terms that depend only
-// on y.
-class Gamma final : public RowwiseLoss<Gamma> {
+class Poisson final : public LogLink<PoissonFormula> {
  public:
-  std::vector<double> start(const Target& t, Context& context) override {
-    return {portable_log(exact_mean(t, context))};
-  }
-  double value(double y, double f) const { return y * portable_exp(-f) + f; }
-  void derivative(double y, double f, double& g, double& h) const {
-    h = y * portable_exp(-f);
-    g = h - 1.0;
-  }
-  double step_limit() const override { return 10.0; }
+  LossKind kind() const override { return {LossName::poisson}; }
 };
 
-// Between Poisson (power 1) and gamma (power 2): sums of a random number of positive amounts, often zero. With a log
-// link; the value omits the term that depends only on y.
-class Tweedie final : public RowwiseLoss<Tweedie> {
+class Gamma final : public LogLink<GammaFormula> {
  public:
-  explicit Tweedie(double power) : to_two_(2.0 - power), to_one_(1.0 - power) {}
-  std::vector<double> start(const Target& t, Context& context) override {
-    return {portable_log(exact_mean(t, context))};
-  }
-  double value(double y, double f) const {
-    return portable_exp(to_two_ * f) / to_two_ - y * portable_exp(to_one_ * f) / to_one_;
-  }
-  void derivative(double y, double f, double& g, double& h) const {
-    const double mean = portable_exp(to_two_ * f), own = y * portable_exp(to_one_ * f);
-    g = own - mean;
-    h = to_two_ * mean - to_one_ * own;
-  }
-  double step_limit() const override { return 10.0; }
+  LossKind kind() const override { return {LossName::gamma}; }
+};
 
- private:
-  double to_two_, to_one_;  // 2 - power and 1 - power
+class Tweedie final : public LogLink<TweedieFormula> {
+ public:
+  explicit Tweedie(double power) : LogLink<TweedieFormula>(TweedieFormula{2.0 - power, 1.0 - power}) {}
+  LossKind kind() const override { return {LossName::tweedie, formula_.to_two, formula_.to_one}; }
 };
 
 }  // namespace
@@ -303,20 +251,13 @@ double value_of(std::uint64_t key) {
   return std::bit_cast<double>(key >> 63 ? key & ~(std::uint64_t{1} << 63) : ~key);
 }
 
-// The search for the quantile of a list: the leading bits of its key, found eight at a time.
-struct Sought {
-  std::uint64_t prefix = 0;
-  std::int64_t below = 0, total = 0;  // the weight of smaller keys, and of all keys
-  double target = 0.0;
-};
-
-constexpr int kDigitBits = 8, kKeyBits = 64;
+constexpr int kDigitBits = QuantileSearch::kDigitBits, kKeyBits = QuantileSearch::kKeyBits;
 constexpr size_t kDigits = size_t{1} << kDigitBits;
 
 // For each list and each value of the next eight bits, the weight of the keys that begin with the prefix and go on with
 // these bits. `left`: how many bits of the key are not known yet. All lists are summed in one message.
-std::vector<std::int64_t> digit_weights(std::span<const Weighted> lists, std::span<const Sought> sought, int left,
-                                        Context& context) {
+std::vector<std::int64_t> digit_weights(std::span<const Weighted> lists, std::span<const QuantileSearch> sought,
+                                        int left, Context& context) {
   std::vector<std::int64_t> weights(lists.size() * kDigits);
   context.parallel_for(lists.size(), 1e6, [&](size_t l, size_t) {
     for (size_t i = 0; i < lists[l].values.size(); ++i) {
@@ -330,31 +271,35 @@ std::vector<std::int64_t> digit_weights(std::span<const Weighted> lists, std::sp
   return weights;
 }
 
-std::vector<Sought> find_quantiles(std::span<const Weighted> lists, double level, Context& context) {
-  std::vector<Sought> sought(lists.size());
+std::vector<QuantileSearch> find_quantiles(std::span<const Weighted> lists, double level, Context& context) {
+  std::vector<QuantileSearch> sought(lists.size());
   for (int left = kKeyBits; left > 0; left -= kDigitBits) {
     const auto weights = digit_weights(lists, sought, left, context);
-    for (size_t l = 0; l < lists.size(); ++l) {
-      Sought& s = sought[l];
-      const std::int64_t* digit = weights.data() + l * kDigits;
-      if (left == kKeyBits) {
-        for (size_t d = 0; d < kDigits; ++d) s.total += digit[d];
-        s.target = level * real(s.total);
-      }
-      size_t d = 0;
-      std::int64_t until = s.below;
-      for (; d + 1 < kDigits; ++d) {
-        if (digit[d] > 0 && real(until + digit[d]) >= s.target) break;
-        until += digit[d];
-      }
-      s.below = until;
-      s.prefix = s.prefix << kDigitBits | d;
-    }
+    for (size_t l = 0; l < lists.size(); ++l) sought[l].narrow_down(weights.data() + l * kDigits, left, level);
   }
   return sought;
 }
 
 }  // namespace
+
+void QuantileSearch::narrow_down(const std::int64_t* digits, int left, double level) {
+  if (left == kKeyBits) {
+    for (size_t d = 0; d < kDigits; ++d) total += digits[d];
+    target = level * real(total);
+  }
+  size_t d = 0;
+  for (; d + 1 < kDigits; ++d) {
+    if (digits[d] > 0 && real(below + digits[d]) >= target) break;
+    below += digits[d];
+  }
+  prefix = prefix << kDigitBits | d;
+}
+
+double QuantileSearch::value(std::int64_t at, bool has_next, std::uint64_t next) const {
+  if (total == 0) return 0.0;
+  const double own = value_of(prefix);
+  return has_next && real(below + at) == target ? 0.5 * own + 0.5 * value_of(next) : own;
+}
 
 std::vector<double> weighted_quantiles(std::span<Weighted> lists, double level, Context& context) {
   std::vector<double> out(lists.size());
@@ -363,7 +308,7 @@ std::vector<double> weighted_quantiles(std::span<Weighted> lists, double level, 
                          [&](size_t l, size_t) { out[l] = weighted_quantile(lists[l].values, lists[l].units, level); });
     return out;
   }
-  const std::vector<Sought> sought = find_quantiles(lists, level, context);
+  const std::vector<QuantileSearch> sought = find_quantiles(lists, level, context);
   // If the level falls between two values, the next larger value is needed too.
   std::vector<double> next(lists.size(), -kInfinity);  // its negative, because parts exchange the largest of numbers
   std::vector<std::int64_t> at(lists.size());
@@ -376,12 +321,7 @@ std::vector<double> weighted_quantiles(std::span<Weighted> lists, double level, 
     }
   context.together().sum(at, "weights at quantiles");
   context.together().largest(next, "the next larger values");
-  for (size_t l = 0; l < lists.size(); ++l) {
-    if (sought[l].total == 0) continue;
-    out[l] = value_of(sought[l].prefix);
-    const bool between = real(sought[l].below + at[l]) == sought[l].target && next[l] > -kInfinity;
-    if (between) out[l] = 0.5 * out[l] + 0.5 * -next[l];
-  }
+  for (size_t l = 0; l < lists.size(); ++l) out[l] = sought[l].value(at[l], next[l] > -kInfinity, key_of(-next[l]));
   return out;
 }
 

@@ -17,6 +17,14 @@ struct Derivatives {
   double largest_g = -1.0, largest_h = -1.0;  // the largest magnitudes; negative: not known
 };
 
+// Which built-in loss it is, for engines with formulas of their own, and what its formula needs (formulas.hpp). It may
+// be known only after `start`.
+enum class LossName { other, logistic, softmax, squared, absolute, quantile, huber, poisson, gamma, tweedie };
+struct LossKind {
+  LossName name = LossName::other;
+  double first = 0.0, second = 0.0;
+};
+
 // The raw prediction of output k for row i is raw[k * rows + i].
 class Loss {
  public:
@@ -54,6 +62,8 @@ class Loss {
 
   // Losses without curvature set a leaf to this quantile of its residuals; negative: the loss has curvature.
   virtual double leaf_quantile() const { return -1.0; }
+
+  virtual LossKind kind() const { return {}; }
 
  protected:
   // The grid exponent of the last mean over the same rows.
@@ -131,5 +141,20 @@ struct Weighted {
   std::vector<std::int64_t> units;  // empty: all 1
 };
 std::vector<double> weighted_quantiles(std::span<Weighted> lists, double level, Context& context);
+
+// The search for the quantile of a list that lies elsewhere: the leading bits of its key, found some at a time. Keys
+// are integers in the order of the values.
+struct QuantileSearch {
+  static constexpr int kKeyBits = 64, kDigitBits = 8;
+
+  std::uint64_t prefix = 0;
+  std::int64_t below = 0, total = 0;  // the weight of smaller keys, and of all keys
+  double target = 0.0;
+
+  // `digits`: the weights of the keys that go on with each value of the next bits; `left`: bits not known so far.
+  void narrow_down(const std::int64_t* digits, int left, double level);
+  // `at`: the weight of the key; `next`: the next larger one, if there is one.
+  double value(std::int64_t at, bool has_next, std::uint64_t next) const;
+};
 
 }  // namespace frugal

@@ -6,15 +6,17 @@
 #include <cmath>
 #include <cstdint>
 
+#include "support/anywhere.hpp"
+
 namespace frugal {
 
 template <class To, class From>
-static inline To bits_as(From v) {
+FRUGAL_ANYWHERE static inline To bits_as(From v) {
   static_assert(sizeof(To) == sizeof(From));
   return __builtin_bit_cast(To, v);
 }
 
-static inline double portable_exp(double x) {
+FRUGAL_ANYWHERE static inline double portable_exp(double x) {
   constexpr double kMagic = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer
   x = x < -708.0 ? -708.0 : x;
   x = x > 709.0 ? 709.0 : x;
@@ -41,7 +43,7 @@ static inline double portable_exp(double x) {
 }
 
 // For positive, normal x.
-static inline double portable_log(double x) {
+FRUGAL_ANYWHERE static inline double portable_log(double x) {
   constexpr double kMagic = 6755399441055744.0;
   auto bits = bits_as<std::int64_t>(x);
   // The exponent is chosen so that the mantissa lies in [sqrt(1/2), sqrt(2)).

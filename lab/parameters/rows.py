@@ -183,7 +183,8 @@ SECTIONS: dict[str, list[Row]] = {
         Row("the same model for any number", "n_jobs", lgbm="n_jobs", xgb="n_jobs"),
         Row("none: always the same bytes of model", native="deterministic"),
         Row(
-            "none: histograms on the CPU, of exact sums",
+            "the same model on a GPU; histograms are of exact sums everywhere",
+            "device",
             native="device_type tree_learner use_quantized_grad",
             xgb="device tree_method",
         ),

@@ -172,10 +172,27 @@ def buy_all(rules: Sequence[PriceRule], features: Annotated[NDArray[numpy.int32]
     Buy features one after another: (features, prices); those that can't be bought are left out.
     """
 
+class Device:
+    """A GPU, through the library of a plugin."""
+
+    def __init__(self, library: str, number: int = 0) -> None: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def free_bytes(self) -> int: ...
+
+    @property
+    def total_bytes(self) -> int: ...
+
+    @property
+    def is_emulated(self) -> bool: ...
+
 class CpuEngine:
     """Computes everything that has one entry per row, on the CPU."""
 
-    def __init__(self, X: BinnedMatrix, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, raw: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, X_val: BinnedMatrix | None, y_val: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, weights_val: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, raw_val: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, loss: object, loss_parameter: float, outputs: int, min_samples_leaf: float, seed: int, threads: int, part: ThreadPart | None = None, merge: bool = True, targets: int = 1) -> None: ...
+    def __init__(self, X: BinnedMatrix, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, raw: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, X_val: BinnedMatrix | None, y_val: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, weights_val: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, raw_val: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, loss: object, loss_parameter: float, outputs: int, min_samples_leaf: float, seed: int, threads: int, part: ThreadPart | None = None, merge: bool = True, targets: int = 1, device: Device | None = None) -> None: ...
 
     def table(self) -> dict: ...
 

@@ -93,7 +93,7 @@ class Rows:
 
 
 class NaiveEngine:
-    def __init__(self, train, validation, loss, outputs, params, threads, part=None):
+    def __init__(self, train, validation, loss, outputs, params, threads, part=None, device="cpu"):
         assert part is None
         self.X, self.params = train.X, params
         self.loss = loss_of(loss, outputs)

@@ -13,15 +13,11 @@
 #include "engine/cpu/predictions.hpp"
 #include "engine/cpu/sampling.hpp"
 #include "engine/cpu/sparse_search.hpp"
+#include "engine/local_engine.hpp"
 
 namespace frugal {
 
-struct EngineOptions {
-  double min_samples_leaf = 20;
-  std::uint64_t seed = 0;  // of the sample of rows for screening
-};
-
-class CpuEngine final : public Engine {
+class CpuEngine final : public LocalEngine {
  public:
   // Arguments passed by reference must outlive the engine.
   CpuEngine(const Sample& train, const Sample* validation, Loss& loss, RawPredictions before,
@@ -39,8 +35,7 @@ class CpuEngine final : public Engine {
   void predict(std::span<const double> constants) override { predictions_.set(constants); }
   void predict_as_before() override { predictions_.set_as_before(); }
   Losses losses() override { return predictions_.losses(); }
-  // Of the validation rows, output after output.
-  std::span<const double> validation_raw() const { return predictions_.validation_raw(); }
+  std::span<const double> validation_raw() override { return predictions_.validation_raw(); }
   void derive() override { predictions_.derive(); }
   GradientFacts gradients(size_t output) const override { return predictions_.gradients()[output].facts; }
   double impurity(size_t output) override { return predictions_.impurity(output); }
@@ -57,8 +52,7 @@ class CpuEngine final : public Engine {
   std::vector<NodeSums> split(std::span<const SplitRule> splits, std::span<const size_t> leaves) override;
 
   void keep_looks() override { looked_.keep(); }
-  // Before boosting: which rows have looked at columns in an earlier fit; flags of all rows, column after column.
-  void remember(std::span<const size_t> columns, std::span<const std::uint8_t> flags) {
+  void remember(std::span<const size_t> columns, std::span<const std::uint8_t> flags) override {
     looked_.remember(columns, flags);
   }
   std::vector<std::int64_t> looked(std::span<const size_t> columns) override {

@@ -10,7 +10,6 @@ namespace frugal {
 namespace {
 
 constexpr size_t kBlock = 4096;
-constexpr int kSumBits = 40;  // of the largest gradient; sums of up to 2^13 outputs are doubles without rounding
 
 std::int64_t signed_sum(std::span<const std::int32_t> q, std::span<const std::int32_t> flip,
                         const std::int64_t* units) {
@@ -23,16 +22,23 @@ std::int64_t signed_sum(std::span<const std::int32_t> q, std::span<const std::in
   return sum;
 }
 
-// For the largest gradient of all outputs, which is known up to a factor of two.
+// For the largest gradient of all outputs.
 Grid common_grid(AllGradients gradients) {
   double largest = 0.0;
-  for (const GridGradients& g : gradients)
-    if (!g.facts.constant() || g.facts.lowest != 0)
-      largest = std::max(largest, scaled(0.5, kGradientBits - g.facts.shift));
+  for (const GridGradients& g : gradients) largest = std::max(largest, largest_of_grid(g.facts));
   return Grid(largest, kSumBits);
 }
 
 }  // namespace
+
+double largest_of_grid(const GradientFacts& facts) {
+  return facts.constant() && facts.lowest == 0 ? 0.0 : scaled(0.5, kGradientBits - facts.shift);
+}
+
+// Divided by the length of the direction: what is gained along it is at most what all outputs gain.
+double length_of(std::span<const std::int8_t> signs) {
+  return std::sqrt(real(std::max<size_t>(1, signs.size() - index(std::count(signs.begin(), signs.end(), 0)))));
+}
 
 std::vector<std::int64_t> probe(AllGradients gradients, std::span<const std::uint64_t> row_keys, std::uint64_t number,
                                 const Weights& weights, Context& context) {
@@ -65,9 +71,7 @@ void combine(Predictions& predictions, std::span<const std::int8_t> signs, const
       for (size_t i = begin; i < end; ++i) sums[i] += sign * own.at(scale * g[i]);
     });
   }
-  // Divided by the length of the direction: what is gained along it is at most what all outputs gain.
-  const double length =
-      std::sqrt(real(std::max<size_t>(1, signs.size() - index(std::count(signs.begin(), signs.end(), 0)))));
+  const double length = length_of(signs);
   std::vector<double> total(sums.size());
   context.over_blocks(sums.size(), kBlock, 1.0, [&](size_t begin, size_t end, size_t) {
     for (size_t i = begin; i < end; ++i) total[i] = grid.back(sums[i]) / length;

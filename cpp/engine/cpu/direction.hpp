@@ -18,4 +18,10 @@ std::vector<std::int64_t> probe(AllGradients gradients, std::span<const std::uin
 void combine(Predictions& predictions, std::span<const std::int8_t> signs, const Weights& weights, Context& context,
              GridGradients& out);
 
+// For engines that do the same elsewhere: the bits of that grid, a bound on the magnitudes of gradients on their own
+// grid, up to a factor of two, and the divisor.
+inline constexpr int kSumBits = 40;  // sums of up to 2^13 outputs are doubles without rounding
+double largest_of_grid(const GradientFacts& facts);
+double length_of(std::span<const std::int8_t> signs);
+
 }  // namespace frugal

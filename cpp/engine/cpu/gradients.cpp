@@ -91,6 +91,10 @@ double GridGradients::impurity(const Weights& weights, Context& context) const {
     const std::int64_t v = q[i];
     return Int128{weights.unit(i)} * (v * v);
   });
+  return impurity_of(squares, facts, weights);
+}
+
+double impurity_of(Int128 squares, const GradientFacts& facts, const Weights& weights) {
   // W * sum w q^2 - (sum w q)^2 fits: at most 2^36 * 2^88 = 2^124.
   const Int128 variance = squares * weights.total - Int128{facts.total} * facts.total;
   const double impurity = scaled(real(variance), -2 * facts.shift - weights.shift) / real(weights.total) * 0.5;
@@ -107,7 +111,7 @@ constexpr int kMostBits = 16;
 // Converts integers to another grid.
 class OnGrid {
  public:
-  OnGrid(int from, int to) : up_(std::max(to - from, 0)), down_(std::min(std::max(from - to, 0), 40)) {}
+  OnGrid(int from, int to) : up_(std::max(to - from, 0)), down_(std::min(std::max(from - to, 0), kMostShift)) {}
   std::int64_t operator()(std::int32_t q) const {
     const std::int64_t v = std::int64_t{q} << up_;
     return down_ == 0 ? v : (v + (std::int64_t{1} << (down_ - 1))) >> down_;
@@ -119,9 +123,19 @@ class OnGrid {
 
 }  // namespace
 
+int common_shift(int from, int to) {
+  return std::min(std::max(from, to), std::min(from, to) + kMostBits);
+}
+
+double spread_of(Int128 sum, std::int64_t mean, Int128 squares, int shift, const Weights& weights) {
+  const double rest = real(sum - Int128{mean} * weights.total);
+  const double spread = real(squares) - rest * rest / real(weights.total);
+  return scaled(std::max(spread, 0.0), -2 * shift - weights.shift);
+}
+
 double squared_move(std::span<const std::int32_t> from, int from_shift, const GridGradients& to, const Weights& weights,
                     Context& context) {
-  const int common = std::min(std::max(from_shift, to.facts.shift), std::min(from_shift, to.facts.shift) + kMostBits);
+  const int common = common_shift(from_shift, to.facts.shift);
   const OnGrid old_grid(from_shift, common), new_grid(to.facts.shift, common);
   auto change = [&](size_t i) { return new_grid(to.q[i]) - old_grid(from[i]); };
   const Int128 sum = exact_sum(to.q.size(), 3.0, context, "changes of gradients",
@@ -133,9 +147,7 @@ double squared_move(std::span<const std::int32_t> from, int from_shift, const Gr
     const Int128 rest = change(i) - mean;
     return Int128{weights.unit(i)} * (rest * rest);
   });
-  const double rest = real(sum - Int128{mean} * weights.total);
-  const double spread = real(squares) - rest * rest / real(weights.total);
-  return scaled(std::max(spread, 0.0), -2 * common - weights.shift);
+  return spread_of(sum, mean, squares, common, weights);
 }
 
 }  // namespace frugal

@@ -32,6 +32,12 @@ struct GridGradients {
 double squared_move(std::span<const std::int32_t> from, int from_shift, const GridGradients& to, const Weights& weights,
                     Context& context);
 
+// The parts of both that follow from sums alone.
+double impurity_of(Int128 squares, const GradientFacts& facts, const Weights& weights);
+int common_shift(int from, int to);    // of the grid to which two others are brought; no value is moved down further
+inline constexpr int kMostShift = 40;  // than this
+double spread_of(Int128 sum, std::int64_t mean, Int128 squares, int shift, const Weights& weights);
+
 using AllGradients = std::span<const GridGradients>;  // by output
 
 }  // namespace frugal

@@ -83,12 +83,12 @@ TableFacts facts_of(const BinnedMatrix& sample, const TableFacts& whole, const B
 
 }  // namespace
 
-// A miss needs a column that is worth buying, and there are at most as many purchases as columns. Each column may be
-// missed at five sizes of the sample: the four of first_look, and the whole sample.
+SampleBounds::SampleBounds(size_t columns, double miss) : z_(std::sqrt(2.0 * std::log(5.0 * real(columns) / miss))) {}
+
 RowSample::RowSample(const BinnedMatrix& X, const TableFacts& table, std::vector<Row> chosen, double miss,
                      Context& context)
     : X_(X),
-      z_(std::sqrt(2.0 * std::log(5.0 * real(X.dense()) / miss))),
+      bounds_(X.dense(), miss),
       chosen_(std::move(chosen)),
       rows_(X, all_dense(X), chosen_, context),
       weights_(Weights::from({}, chosen_.size(), false)),
@@ -144,7 +144,7 @@ void RowSample::split(std::span<const SplitRule> splits, Context& context) {
 // docs/algorithm.md. If the mean gradient is in the middle of the range of gradients, the deviation is half the range,
 // as in Hoeffding's inequality. It is larger if the mean is near one end, because a few rows may be far away, and the
 // sample may contain none of them.
-double RowSample::deviation(const Case& given, double share) {
+double SampleBounds::deviation(const SampledCase& given, double share) {
   const double lowest = given.gradients.lowest, highest = given.gradients.highest, range = highest - lowest;
   const double mean = real(given.sums.gradient) / real(given.sums.rows);
   if (!(range > 0)) return 0.0;
@@ -154,8 +154,7 @@ double RowSample::deviation(const Case& given, double share) {
   return std::sqrt(1.001 * std::max(few, pure));  // the 0.001 covers the approximation of Chernoff's bound
 }
 
-// The number of rows that is enough to rule out a column without any gain.
-double RowSample::rows_needed(const Case& given) const {
+double SampleBounds::rows_needed(const SampledCase& given) const {
   const double n = real(given.sums.rows), mean = real(given.sums.gradient) / n;
   const double spread = std::sqrt(std::max(real(given.sums.squares) / n - mean * mean, 0.0));
   const double limit = scaled(std::sqrt(2.0 * given.query.least), given.gradients.shift);
@@ -167,7 +166,7 @@ double RowSample::rows_needed(const Case& given) const {
 // How many rows of the sample are searched first; 0 if the sample has too few of the node. The bound allows for few
 // sizes only, so the size must not depend on what the sample showed before.
 size_t RowSample::first_look(const Case& given) const {
-  const double needed = rows_needed(given);
+  const double needed = bounds_.rows_needed(given);
   const size_t all = nodes_[given.query.node].rows();
   if (!(needed < real(all))) return 0;
   size_t count = truncated<size_t>(needed) + 1;
@@ -182,7 +181,8 @@ size_t RowSample::first_look(const Case& given) const {
 }
 
 // sqrt(2 gain) on N rows is at most sqrt(N / m) times the sum of its value on m sampled rows and the sampling error.
-void RowSample::judge(const Case& given, size_t group, double sampled, std::span<const ColumnSplit> splits) const {
+void SampleBounds::judge(const SampledCase& given, size_t group, double sampled,
+                         std::span<const ColumnSplit> splits) const {
   const double rows = real(given.sums.rows);
   const double factor = std::sqrt(rows / sampled);
   const double added = z_ * scaled(deviation(given, sampled / rows), -given.gradients.shift);
@@ -218,7 +218,7 @@ void RowSample::look(std::span<const Case> cases, std::span<const size_t> counts
   for (size_t p = 0; p < pieces.size(); ++p) pieces[p].splits = splits[p].data();
   search_.search_pieces(pieces, ordered_, gradients_, context);
   for (size_t p = 0; p < pieces.size(); ++p)
-    judge(cases[case_of[p]], pieces[p].group, pieces[p].node->rows(), splits[p]);
+    bounds_.judge(cases[case_of[p]], pieces[p].group, pieces[p].node->rows(), splits[p]);
 }
 
 void RowSample::rule_out(std::span<ScreeningQuery> queries, std::span<const OpenNode> nodes, AllGradients gradients,

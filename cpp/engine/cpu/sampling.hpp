@@ -19,12 +19,38 @@ namespace frugal {
 std::vector<Row> rows_to_sample(const BinnedMatrix& X, const GridGradients& first, std::uint64_t seed,
                                 Context& context);
 
+// A question with its node's sums over all rows and the range of the gradients.
+struct SampledCase {
+  ScreeningQuery& query;
+  const NodeSums& sums;
+  const GradientFacts& gradients;
+};
+
+// What a sample of a node's rows proves about its splits on all rows.
+class SampleBounds {
+ public:
+  // A miss needs a column that is worth buying, and there are at most as many purchases as columns. Each column may be
+  // missed at five sizes of the sample: the four of first_look, and the whole sample. `miss`: the largest probability,
+  // for the whole fit, that a column is not bought although it should be.
+  SampleBounds(size_t columns, double miss);
+
+  // The number of rows that is enough to rule out a column without any gain.
+  double rows_needed(const SampledCase& given) const;
+  // Clears the bits of a group of eight columns that can't gain more than their limits, by their splits on `sampled`
+  // rows of the node.
+  void judge(const SampledCase& given, size_t group, double sampled, std::span<const ColumnSplit> splits) const;
+
+ private:
+  static double deviation(const SampledCase& given, double share);
+
+  double z_;  // how many deviations the bound allows for
+};
+
 // The sample follows the trees as they grow. The rows of a node in it are a random sample of the node's rows, and so
 // are the first m of them.
 class RowSample {
  public:
-  // `chosen`: rows of the table, in random order. `miss`: the largest probability, for the whole fit, that a column is
-  // not bought although it should be.
+  // `chosen`: rows of the table, in random order. `miss`: as SampleBounds.
   RowSample(const BinnedMatrix& X, const TableFacts& table, std::vector<Row> chosen, double miss, Context& context);
 
   // `drawn`: the rows that these trees see.
@@ -37,20 +63,12 @@ class RowSample {
                 Context& context);
 
  private:
-  // A query with its node's sums over all rows and the range of the gradients.
-  struct Case {
-    ScreeningQuery& query;
-    const NodeSums& sums;
-    const GradientFacts& gradients;
-  };
-  static double deviation(const Case& given, double share);
+  using Case = SampledCase;
   void look(std::span<const Case> cases, std::span<const size_t> counts, Context& context);
-  void judge(const Case& given, size_t group, double sampled, std::span<const ColumnSplit> splits) const;
-  double rows_needed(const Case& given) const;
   size_t first_look(const Case& given) const;
 
   const BinnedMatrix& X_;
-  double z_;  // how many deviations the bound allows for
+  SampleBounds bounds_;
   std::vector<Row> chosen_;
   BinnedMatrix rows_;
   Weights weights_;

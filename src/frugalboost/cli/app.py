@@ -21,7 +21,7 @@ from frugalboost.cli.messages import (
     print_result,
     say,
 )
-from frugalboost.recipe.options import Messages, Rule, TaskKind
+from frugalboost.recipe.options import Device, Messages, Rule, TaskKind
 
 if TYPE_CHECKING:
     from frugalboost.recipe.request import Request
@@ -84,6 +84,7 @@ def select(
     thorough: o.Thorough = False,
     seed: o.Seed = 0,
     threads: o.ThreadsOfSelect = None,
+    device: o.DeviceOption = Device.CPU,
     header: o.Header = True,
     sheet: o.Sheet = None,
     json: o.Json = False,
@@ -98,6 +99,7 @@ def select(
     fits = {"trees": trees, "depth": depth, "learning_rate": learning_rate, "leaf": leaf}
     search = {"splits": splits, "points": points, "sample": sample, "thorough": thorough, "seed": seed}
     search |= {"threads": threads}
+    machine = {"device": device.value, "verbose": int(not quiet)}
     # Given twice, it is an error and not the last one.
     column: Any = target[0] if target and len(target) == 1 else target or None
     roles = {"target": column, "weight": weight, "ids": tuple(ids or ()), "task": task.value, "scoring": scoring}
@@ -105,7 +107,7 @@ def select(
     files = {"table": table, "test": test or None, "costs": costs or None, "bags": bags or None, "header": header}
     files |= {"sheet": sheet}
     with errors_in_one_sentence():
-        run_select(roles | files, rule_of_choice | fits | search | {"verbose": int(not quiet)}, out, json, quiet)
+        run_select(roles | files, rule_of_choice | fits | search | machine, out, json, quiet)
 
 
 def run_select(asked: dict[str, Any], settings: dict[str, Any], out: str | None, json: bool, quiet: bool) -> None:

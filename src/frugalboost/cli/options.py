@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from frugalboost.recipe.options import LARGEST_SEED, Rule, TaskKind
+from frugalboost.recipe.options import LARGEST_SEED, Device, Rule, TaskKind
 
 TABLE = (
     "CSV, TSV, Excel, Parquet, Arrow/Feather or LIBSVM file, CSV also as .gz or .zip; - for CSV from standard input; a "
@@ -80,6 +80,10 @@ ThreadsOfSelect = Annotated[
     int | None, typer.Option(min=1, help="Number of threads; results do not depend on it.  [default: all cores]")
 ]
 Threads = Annotated[int | None, typer.Option(min=1, help="Number of threads.  [default: all cores]")]
+DeviceOption = Annotated[
+    Device,
+    typer.Option(help="Where trees are grown: cuda is an NVIDIA GPU; results do not depend on it."),
+]
 Header = Annotated[bool, typer.Option("--header/--no-header", help="Whether the first line of a CSV file holds names.")]
 Sheet = Annotated[str | None, typer.Option(help="The sheet of an Excel file.  [default: the first]")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]

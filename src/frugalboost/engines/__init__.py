@@ -1,7 +1,7 @@
 """Which engine does the work whose size is that of the table: the only place that knows where rows are.
 
-An engine is made for one fit. ``make_engine`` returns the one for this machine's cores. Any other engine must have the
-methods in ``cpp/engine/engine.hpp`` and give the same numbers, which ``tests/engine`` checks.
+An engine is made for one fit. ``make_engine`` returns the one for this machine's cores, or for its GPU. Any other
+engine must have the methods in ``cpp/engine/engine.hpp`` and give the same numbers, which ``tests/engine`` checks.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frugalboost import _core
+from frugalboost.engines.devices import device_for, why_not
 from frugalboost.losses import BuiltIn, Loss
 from frugalboost.tables.targets import columns_of, for_core
 
@@ -46,8 +47,12 @@ def make_engine(
     params: _core.Params,
     threads: int,
     part: _core.ThreadPart | None = None,
+    device: str = "cpu",
 ) -> Any:
-    """The engine of a fit. ``part``: the rows are one part of a table, other parts have the rest."""
+    """The engine of a fit.
+
+    ``part``: the rows are one part of a table, other parts have the rest. ``device``: "cpu" or "cuda", or "auto".
+    """
     engine = _core.CpuEngine(
         X=train.X,
         y=for_core(train.y),
@@ -66,6 +71,7 @@ def make_engine(
         part=part,
         merge=params.subsample >= 1.0 and train.looks is None,  # equal rows are drawn, or have looked, one by one
         targets=len(columns_of(train.y)),
+        device=device_for(device, why_not(loss, part)),
     )
     if train.looks is not None:
         engine.remember(train.looks.columns.tolist(), train.looks.flags)

@@ -94,6 +94,7 @@ class GBFSBase(NotebookMixin, ExplainingMixin, MadeOfMixin, PredictingMixin, Sel
     warm_start: bool
     random_state: int | np.random.RandomState | None
     n_jobs: int | None
+    device: str
     verbose: int
     # End of what tools/write_signatures wrote.
 
@@ -279,7 +280,7 @@ class GBFSBase(NotebookMixin, ExplainingMixin, MadeOfMixin, PredictingMixin, Sel
         """Write the fitted model to one file: arrays and JSON, no code.
 
         The file is replaced in one step, so that at any time it is the complete old one or the complete new one.
-        Settings of a machine (``n_jobs``, ``verbose``, ``bins_folder``, ``screening``) are not saved.
+        Settings of a machine (``n_jobs``, ``device``, ``verbose``, ``bins_folder``, ``screening``) are not saved.
 
         Parameters
         ----------
@@ -305,8 +306,8 @@ class GBFSBase(NotebookMixin, ExplainingMixin, MadeOfMixin, PredictingMixin, Sel
     def load(cls, path: str | os.PathLike[str], *, loss: Any = None) -> Self:
         """Read a model that ``save`` wrote. Nothing in the file is run.
 
-        Settings of a machine (``n_jobs``, ``verbose``, ``bins_folder``, ``screening``) are never taken from a file: the
-        model has the defaults.
+        Settings of a machine (``n_jobs``, ``device``, ``verbose``, ``bins_folder``, ``screening``) are never taken
+        from a file: the model has the defaults.
 
         Parameters
         ----------

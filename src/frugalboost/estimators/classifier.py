@@ -103,6 +103,7 @@ class GBFSClassifier(ClassifierMixin, GBFSBase):  # type: ignore[misc]
         warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
+        device: str = "cpu",
         verbose: int = 0,
     ) -> None:
         self._store(locals())

@@ -78,8 +78,8 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
 def load(path: str | os.PathLike[str], *, loss: Any = None) -> Any:
     """Read a model that an estimator's ``save`` wrote. Nothing in the file is run.
 
-    Settings of a machine (``n_jobs``, ``verbose``, ``bins_folder``, ``screening``) are never taken from a file: the
-    model has the defaults.
+    Settings of a machine (``n_jobs``, ``device``, ``verbose``, ``bins_folder``, ``screening``) are never taken from a
+    file: the model has the defaults.
 
     Parameters
     ----------
@@ -189,7 +189,14 @@ def _baseline_of(estimator: Any) -> dict[str, Any]:
     return {"baseline": [estimator.event_times_.tolist(), estimator.baseline_hazard_.tolist()]}
 
 
-_MACHINE_PARAMS = ("n_jobs", "verbose", "bins_folder", "screening", "callbacks")  # how a fit is run; not saved
+_MACHINE_PARAMS = (
+    "n_jobs",
+    "device",
+    "verbose",
+    "bins_folder",
+    "screening",
+    "callbacks",
+)  # how a fit is run; not saved
 _EARLIER_PARAMS = {"multi_strategy": "one_output_per_tree"}  # what versions did with classes that did not say
 
 

@@ -146,6 +146,7 @@ def template_of(n_rows: int, task: Task, settings: Settings, costs: Cost | None)
         "learning_rate": settings.learning_rate,
         "min_samples_leaf": leaf,
         "random_state": settings.seed,
+        "device": settings.device,
     }
     if task.is_classification:  # the same kind of trees on the path and for k features: numbers of trees carry over
         return GBFSClassifier(**shared, multi_strategy="one_output_per_tree")

@@ -30,6 +30,14 @@ class Rule(StrEnum):
     PAIRED = "paired"
 
 
+class Device(StrEnum):
+    """Where trees are grown."""
+
+    CPU = "cpu"
+    CUDA = "cuda"
+    AUTO = "auto"
+
+
 @dataclass(frozen=True)
 class Option:
     """An option in a message. The code that shows the message spells it for its users: ``--k`` or ``k``.

@@ -14,7 +14,7 @@ from os import fspath
 from typing import Any
 
 from frugalboost.recipe.formulas import about_formulas
-from frugalboost.recipe.options import LARGEST_SEED, Option, Rule, TaskKind
+from frugalboost.recipe.options import LARGEST_SEED, Device, Option, Rule, TaskKind
 from frugalboost.recipe.places import check_header, check_place, check_sheet, existing_file, is_path
 from frugalboost.recipe.problems import Problem, listed, unknown
 from frugalboost.recipe.scores import check_score
@@ -41,6 +41,7 @@ class Settings:
     thorough: bool = False  # a long search: every candidate is fitted to the end
     seed: int = 0
     threads: int | None = None
+    device: str = "cpu"
     verbose: int = 0
 
     @property
@@ -57,6 +58,7 @@ class Settings:
         if self.seed > LARGEST_SEED:
             raise Problem(Option("seed"), f" must be at most {LARGEST_SEED}, not {self.seed}.")
         check_word("rule", self.rule, Rule)
+        check_word("device", self.device, Device)
 
     def check_together(self) -> None:
         """Raise Problem for settings of which one would be ignored."""

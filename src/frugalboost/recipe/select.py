@@ -81,6 +81,7 @@ def select(
     thorough: bool = False,
     seed: int = 0,
     threads: int | None = None,
+    device: str = "cpu",
     header: bool = True,
     sheet: str | None = None,
     verbose: int = 0,
@@ -156,6 +157,8 @@ def select(
         Seed of the random splits.
     threads : int or None, default=None
         Number of threads; None means all cores. The result does not depend on it.
+    device : {"cpu", "cuda", "auto"}, default="cpu"
+        Where trees are grown: "cuda" is an NVIDIA GPU, "auto" one where it can do the fit. The result is the same.
     header : bool, default=True
         Whether a CSV or Excel file begins with names.
     sheet : str or None, default=None
@@ -241,7 +244,7 @@ def python_call(given: Mapping[str, Any]) -> dict[str, str]:
     for name, parameter in inspect.signature(select).parameters.items():
         value, default = given[name], parameter.default
         unchanged = type(value) is type(default) and value == default
-        if unchanged or name in ("threads", "verbose"):  # these do not change the result
+        if unchanged or name in ("threads", "device", "verbose"):  # these do not change the result
             continue
         if name in ("table", "test") and not is_path(value):
             text = name  # a data frame

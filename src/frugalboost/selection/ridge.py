@@ -73,7 +73,10 @@ def _engine(task: FitTask, threads: int) -> object:
     train, validation = engines.EngineRows(task.binned, task.train.y, task.train.weights), None
     if task.validation is not None and task.validation_bins is not None:
         validation = engines.EngineRows(task.validation_bins, task.validation.y, task.validation.weights)
-    return engines.make_engine(train, validation, task.loss, task.outputs, task.params.to_core(), threads, task.part)
+    params = task.params
+    return engines.make_engine(
+        train, validation, task.loss, task.outputs, params.to_core(), threads, task.part, params.device
+    )
 
 
 def ridge_model(task: FitTask, columns: Columns, l2: float | None, threads: int) -> Model:

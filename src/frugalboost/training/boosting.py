@@ -33,7 +33,9 @@ def boost(
     """Grow trees for a task, from an earlier model or from raw start values, if given."""
     params = task.params.to_core()
     train, validation = _engine_rows(task, previous, threads, start)
-    engine = engines.make_engine(train, validation, task.loss, task.outputs, params, threads, task.part)
+    engine = engines.make_engine(
+        train, validation, task.loss, task.outputs, params, threads, task.part, task.params.device
+    )
     judge = None if watch is None else Judge(watch, engine, task, 0 if previous is None else previous.n_iterations)
     grown = _core.boost(
         engine=engine,

@@ -9,7 +9,9 @@ import numpy as np
 
 from frugalboost import _core
 from frugalboost._support.progress import ProgressLine
+from frugalboost.engines.devices import device_for, name_of, why_not
 from frugalboost.losses import Cox
+from frugalboost.tables import SparseTable
 from frugalboost.tables.sample import Sample
 from frugalboost.tables.targets import positive_weight
 from frugalboost.training.binning import Thresholds
@@ -30,6 +32,7 @@ ENDINGS = {
 
 def prepare(task: FitTask, threads: int, warm: WarmStart | None = None) -> FitTask:
     """Set rows aside for early stopping, and bin; this is done once, even if many fits follow."""
+    task = _with_device(task)
     if warm is not None and warm.seed is not None:
         task = replace(task, params=replace(task.params, validation_seed=warm.seed))
     train = _with_positive_weight(task.train, task.part)
@@ -56,6 +59,27 @@ def prepare(task: FitTask, threads: int, warm: WarmStart | None = None) -> FitTa
     # Scores belong to the bins, which fits in several threads may share: so they are made here.
     lines = task.params.base in ("lines", "both") or (task.params.refit == "auto" and task.params.base == "auto")
     return with_scores(task, threads) if lines else task
+
+
+def _with_device(task: FitTask) -> FitTask:
+    """Where the fit runs: a GPU that was asked for and can't be used is told before the work begins."""
+    asked = task.params.device
+    if asked == "cpu":
+        return task
+    found = device_for(asked, _not_on_a_gpu(task))
+    params = replace(task.params, device="cpu" if found is None else "cuda")
+    return replace(task, params=params, runs_on=name_of(found))
+
+
+def _not_on_a_gpu(task: FitTask) -> str | None:
+    """What of a fit a GPU can't do."""
+    if isinstance(task.train.table, SparseTable):
+        return "A sparse table"
+    if task.costs.row_prices is not None:
+        return "A price per row"
+    if task.outputs > 1 and not task.classes:
+        return "A fit of several targets"
+    return why_not(task.loss, task.part)
 
 
 def with_scores(task: FitTask, threads: int) -> FitTask:
@@ -95,7 +119,7 @@ def _with_progress(task: FitTask, previous: Model | None, threads: int, verbose:
         return boost(task, previous, None, threads, watch=watch)
     line = ProgressLine(0 if previous is None else previous.n_iterations, task.params.max_iter)
     model = boost(task, previous, line, threads, watch=watch)
-    line.close(f"stopped: {ENDINGS[model.ending]}")
+    line.close(f"stopped: {ENDINGS[model.ending]}" + (f" (on {task.runs_on})" if task.runs_on else ""))
     return model
 
 

@@ -563,6 +563,17 @@ PARAMETERS = (
         "Number of threads; None means all cores. The model does not depend on it.",
     ),
     Parameter(
+        "device",
+        "str",
+        '"cpu"',
+        '{"cpu", "cuda", "auto"}',
+        [StrOptions({"cpu", "cuda", "auto"})],
+        """Where trees are grown. "cuda": on an NVIDIA GPU, by the package frugalboost-cuda (see docs/gpu.md); sparse
+        tables and losses written in Python need "cpu". "auto": on a GPU where there is one that can do the fit;
+        ``verbose`` says which. The model is the same, to the last bit.""",
+        kept="str",
+    ),
+    Parameter(
         "verbose",
         "int",
         "0",

@@ -52,6 +52,7 @@ class Params:
     n_iter_no_change: int
     tol: float
     warm_start: bool
+    device: str
     # End of what tools/write_signatures wrote.
     seed: int = 0  # decides folds, and what new_features and screening draw
     validation_seed: int | None = None  # decides which rows are set aside; None: none are

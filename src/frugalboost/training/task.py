@@ -40,6 +40,7 @@ class FitTask:
     levels: Mapping[int, Levels] = field(default_factory=dict)  # of the categorical columns
     same_bins: bool = False  # the bins have the thresholds of an earlier model
     part: _core.ThreadPart | None = None  # the rows are a part of a table; None: all of it
+    runs_on: str = ""  # the name of the device, where not only the CPU was allowed
 
     @property
     def binned(self) -> _core.BinnedMatrix:
