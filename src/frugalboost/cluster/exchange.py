@@ -1,0 +1,348 @@
+"""Sums over the workers of a fit: messages along a tree of workers, over Dask's own connections.
+
+Worker ``p`` sends its values to worker ``(p - 1) // FANOUT``, which adds those of all its children to its own, sends the
+sums on, and answers with the sums over all workers. The connections are those that Dask's workers move data with, so
+they are encrypted where the cluster is, and no port is opened.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+from distributed import Worker, get_worker
+from numpy.typing import NDArray
+
+from frugalboost import _core
+
+FANOUT = 8
+OPERATION = "frugalboost_exchange"  # the name of our messages among those of Dask
+TOPIC = "frugalboost"  # of what a fit tells the process that started it; the fit's name follows
+JOIN: dict[str, Callable[[Any, Any], Any]] = {"sum": np.add, "largest": np.maximum}
+TYPES: dict[str, type] = {"sum": np.int64, "largest": np.float64}
+
+Values = NDArray[np.int64] | NDArray[np.float64]
+
+
+class StoppedError(RuntimeError):
+    """This worker stops because another one did, or because the fit was ended."""
+
+
+class ApartError(RuntimeError):
+    """Workers of a fit make different calls, which is a defect."""
+
+
+@dataclass
+class Counts:
+    """What a worker has exchanged with others."""
+
+    exchanges: int = 0
+    messages: int = 0  # sent by this worker, answers too
+    bytes: int = 0  # of values sent by this worker
+    seconds: float = 0.0  # waited for sums, in the fit's thread
+    by_purpose: dict[str, list[int]] = field(default_factory=dict)  # exchanges and bytes of values of each purpose
+
+
+@dataclass
+class Message:
+    """Values of one worker, and what they are."""
+
+    kind: str  # of JOIN
+    what: str
+    values: bytes
+
+    def differs(self, other: Message) -> bool:
+        """Whether two workers are at different places of the program."""
+        return (self.kind, self.what, len(self.values)) != (other.kind, other.what, len(other.values))
+
+
+class Round:
+    """One exchange: what children have sent, and the answer that they wait for."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.arrived: dict[int, Message] = {}
+        self.complete: asyncio.Future[None] = loop.create_future()
+        self.total: asyncio.Future[bytes] = loop.create_future()
+
+    def fail(self, error: Exception) -> None:
+        """End everyone who waits."""
+        for future in (self.complete, self.total):
+            if not future.done():
+                future.set_exception(error)
+                future.exception()  # so that asyncio does not complain where no one waits
+
+
+class Member:
+    """A worker's place in a fit. ``sum``, ``largest`` and ``leave`` are what the core calls, on the fit's thread."""
+
+    def __init__(self, worker: Worker, fit: str, part: int, addresses: Sequence[str], fanout: int = FANOUT) -> None:
+        self.fit, self.part, self.addresses = fit, part, list(addresses)
+        self.counts = Counts()
+        self.stopped: str | None = None
+        self.running = False  # whether a thread works for it
+        self._worker, self._loop = worker, worker.loop.asyncio_loop
+        self._parent = None if part == 0 else self.addresses[(part - 1) // fanout]
+        self._children = [c for c in range(part * fanout + 1, part * fanout + fanout + 1) if c < len(self.addresses)]
+        self._rounds: dict[int, Round] = {}
+        self._number = 0
+        self._waiting: Future[Any] | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._answers: dict[int, Future[Any]] = {}
+        self._lock = threading.Lock()
+
+    # ------------------------------------------------------------------------------------- on the fit's thread
+
+    def sum(self, values: NDArray[np.int64], what: str) -> None:
+        """Replace whole numbers by their sums over all workers."""
+        self._exchange("sum", values, what)
+
+    def largest(self, values: NDArray[np.float64], what: str) -> None:
+        """Replace numbers by their maxima over all workers."""
+        self._exchange("largest", values, what)
+
+    def leave(self) -> None:
+        """End the fit on all other workers; of the reasons given the first one counts."""
+        if self.stopped is None:
+            self.stop_all(f"Worker {self._worker.address} has stopped")
+
+    def stop_all(self, reason: str) -> None:
+        """End the fit here and on all other workers."""
+        self._loop.call_soon_threadsafe(self.stop, reason)
+        for address in self.addresses:
+            if address != self._worker.address:
+                asyncio.run_coroutine_threadsafe(self._tell_stop(address, reason), self._loop)
+
+    def as_part(self) -> _core.CarriedPart:
+        """What the core needs to know of it."""
+        return _core.CarriedPart(self.part, len(self.addresses), self)
+
+    def check(self) -> None:
+        """Raise StoppedError if the fit was ended."""
+        if self.stopped is not None:
+            raise StoppedError(self.stopped)
+
+    def tell(self, what: str, **content: Any) -> None:
+        """Send a message to the process that started the fit."""
+        self._worker.log_event(f"{TOPIC}-{self.fit}", {"what": what, "part": self.part, **content})
+
+    def ask(self, what: str, **content: Any) -> Any:
+        """Send a question to the process that started the fit, and wait for the answer."""
+        self.check()
+        answer: Future[Any] = Future()
+        with self._lock:
+            number = len(self._answers)
+            self._answers[number] = answer
+            if self.stopped is not None:
+                raise StoppedError(self.stopped)
+        self.tell(what, number=number, **content)
+        return answer.result()
+
+    def _exchange(self, kind: str, values: Values, what: str) -> None:
+        begin = time.perf_counter()
+        own = Message(kind, what, np.ascontiguousarray(values).tobytes())
+        done: Future[bytes] = Future()
+        with self._lock:
+            self.check()
+            self._waiting = done
+        number, self._number = self._number, self._number + 1
+        self._loop.call_soon_threadsafe(self._begin, number, own, done)
+        values[:] = np.frombuffer(done.result(), dtype=TYPES[kind])
+        self._waiting = None
+        self.counts.exchanges += 1
+        self.counts.seconds += time.perf_counter() - begin
+        tally = self.counts.by_purpose.setdefault(what, [0, 0])
+        tally[0] += 1
+        tally[1] += len(own.values)
+
+    # -------------------------------------------------------------------------------------- on the event loop
+
+    def _begin(self, number: int, own: Message, done: Future[bytes]) -> None:
+        self._task = asyncio.ensure_future(self._run(number, own, done))
+
+    async def _run(self, number: int, own: Message, done: Future[bytes]) -> None:
+        try:
+            total = await self._total(number, own)
+        except Exception as error:
+            self.stop(str(error) or type(error).__name__)
+            if not done.done():
+                done.set_exception(error)
+        else:
+            if not done.done():
+                done.set_result(total)
+
+    async def _total(self, number: int, own: Message) -> bytes:
+        here = self._round(number)
+        if self._children:
+            await here.complete
+        total = np.frombuffer(own.values, dtype=TYPES[own.kind])
+        for message in here.arrived.values():
+            if own.differs(message):
+                raise ApartError(
+                    f"The workers of a fit have come apart: one adds up {own.what}, another {message.what}. The fit "
+                    "was ended on all of them. This is a defect of frugalboost: please report it."
+                )
+            total = JOIN[own.kind](total, np.frombuffer(message.values, dtype=total.dtype))
+        values = total.tobytes() if self._children else own.values
+        if self._parent is not None:
+            values = await self._send_up(number, Message(own.kind, own.what, values))
+        del self._rounds[number]
+        if not here.total.done():
+            here.total.set_result(values)
+        return values
+
+    async def _send_up(self, number: int, message: Message) -> bytes:
+        assert self._parent is not None
+        self._count(message.values)
+        call = getattr(self._worker.rpc(self._parent), OPERATION)
+        try:
+            answer = await call(fit=self.fit, part=self.part, number=number, **asdict(message))
+        except OSError as error:
+            raise StoppedError(f"Worker {self._parent} can't be reached any more ({error})") from None
+        if answer is None:
+            raise StoppedError(f"Worker {self._parent} knows nothing of the fit")
+        if "stopped" in answer:
+            raise StoppedError(answer["stopped"])
+        values: bytes = answer["values"]
+        return values
+
+    async def arrive(self, part: int, number: int, message: Message) -> bytes:
+        """Take the values of a child; return the sums over all workers when they are known."""
+        if self.stopped is not None:
+            raise StoppedError(self.stopped)
+        here = self._round(number)
+        here.arrived[part] = message
+        if len(here.arrived) == len(self._children) and not here.complete.done():
+            here.complete.set_result(None)
+        values = await asyncio.shield(here.total)
+        self._count(values)
+        return values
+
+    def stop(self, reason: str) -> None:
+        """End the fit on this worker: everything that waits gets an error."""
+        with self._lock:
+            if self.stopped is None:
+                self.stopped = reason
+            error = StoppedError(self.stopped)
+            for future in (self._waiting, *self._answers.values()):
+                if future is not None and not future.done():
+                    future.set_exception(error)
+        for here in list(self._rounds.values()):
+            here.fail(error)
+        if self._task is not None and not self._task.done() and self._task is not asyncio.current_task():
+            self._task.cancel()
+
+    def answered(self, number: int, answer: Any) -> None:
+        """Take the answer to a question."""
+        future = self._answers.get(number)
+        if future is not None and not future.done():
+            future.set_result(answer)
+
+    def _round(self, number: int) -> Round:
+        if number not in self._rounds:
+            self._rounds[number] = Round(self._loop)
+        return self._rounds[number]
+
+    def _count(self, values: bytes) -> None:
+        self.counts.messages += 1
+        self.counts.bytes += len(values)
+
+    async def _tell_stop(self, address: str, reason: str) -> None:
+        try:
+            call = getattr(self._worker.rpc(address), OPERATION)
+            await call(fit=self.fit, part=self.part, number=-1, kind="stop", what=reason, values=b"")
+        except OSError:
+            pass  # it is lost, which the process that started the fit sees too
+
+
+# ------------------------------------------------------------------------------------------- members of a worker
+
+
+class Members:
+    """The places in fits that a worker has, by the names of the fits."""
+
+    NAME = "frugalboost"  # among the extensions of a Dask worker
+
+    def __init__(self, worker: Worker) -> None:
+        self.places: dict[str, Member] = {}
+        worker.handlers[OPERATION] = self.on_message
+
+    @classmethod
+    def of(cls, worker: Worker) -> Members:
+        """Those of a worker."""
+        if cls.NAME not in worker.extensions:
+            worker.extensions[cls.NAME] = cls(worker)
+        members: Members = worker.extensions[cls.NAME]
+        return members
+
+    async def on_message(
+        self, fit: str, part: int, number: int, kind: str, what: str, values: bytes
+    ) -> dict[str, bytes | str]:
+        """Answer a message of another worker."""
+        member = self.places.get(fit)
+        if member is None:
+            return {"stopped": "The fit has ended"}
+        if kind == "stop":
+            member.stop(what)
+            return {}
+        try:
+            return {"values": await member.arrive(part, number, Message(kind, what, values))}
+        except StoppedError as error:
+            return {"stopped": str(error)}
+
+
+_HERE = threading.local()
+
+
+def here() -> Member:
+    """The place in a fit that this thread works for."""
+    member: Member = _HERE.member
+    return member
+
+
+def this_member(fit: str) -> Member:
+    """The place in a fit of the worker whose task this thread runs; the thread works for it from now on."""
+    member = Members.of(get_worker()).places.get(fit)
+    if member is None:
+        raise StoppedError("The fit has ended")
+    _HERE.member = member
+    return member
+
+
+# These run on the event loop of a worker, sent there by the process that started the fit.
+
+
+def join_fit(fit: str, addresses: Sequence[str], fanout: int, dask_worker: Worker) -> None:
+    """Give a worker its place in a fit."""
+    part = list(addresses).index(dask_worker.address)
+    Members.of(dask_worker).places[fit] = Member(dask_worker, fit, part, addresses, fanout)
+
+
+def stop_fit(fit: str, reason: str, dask_worker: Worker) -> None:
+    """End a fit on a worker."""
+    member = Members.of(dask_worker).places.get(fit)
+    if member is not None:
+        member.stop(reason)
+
+
+def still_running(fit: str, dask_worker: Worker) -> bool:
+    """Whether a worker's thread still works for a fit."""
+    member = Members.of(dask_worker).places.get(fit)
+    return member is not None and member.running
+
+
+def forget_fit(fit: str, dask_worker: Worker) -> None:
+    """Remove a worker's place in a fit."""
+    Members.of(dask_worker).places.pop(fit, None)
+
+
+def give_answer(fit: str, number: int, answer: object, dask_worker: Worker) -> None:
+    """Answer a question of a worker."""
+    member = Members.of(dask_worker).places.get(fit)
+    if member is not None:
+        member.answered(number, answer)

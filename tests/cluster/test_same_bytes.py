@@ -1,0 +1,256 @@
+"""Models fitted on a cluster of processes have the bytes of those fitted on one machine."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+pytest.importorskip("distributed")
+import dask
+import dask.array as da
+import dask.dataframe as dd
+from clusters import check_same, divided, fingerprint, fitted, fitted_on, on_cluster, sizes
+from dask.distributed import Client, LocalCluster
+
+from frugalboost import GBFSClassifier, GBFSRegressor
+from frugalboost.costs import Bags, Function, Neighbours, Prices, Stages
+
+pytestmark = pytest.mark.xdist_group("cluster")
+ALL = [(w, p) for w in (1, 2, 3, 5) for p in (1, 7, 50)]
+
+
+@pytest.fixture(scope="module")
+def client():
+    with (
+        LocalCluster(n_workers=5, threads_per_worker=1, dashboard_address=None, memory_limit=0) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+def made(rng, n=400, d=6):
+    """Numbers, two values, nearly constant columns (listed), missing values."""
+    X = rng.normal(size=(n, d)).round(1)
+    X[:, 1] = rng.integers(0, 2, n)
+    X[:, 2] = (rng.random(n) < 0.03) * rng.integers(1, 4, n)
+    X[rng.random((n, d)) < 0.05] = np.nan
+    return X, np.nan_to_num(X[:, 0]) + 2 * np.nan_to_num(X[:, 2]) + np.nan_to_num(X[:, 3]) ** 2 + rng.normal(size=n)
+
+
+SMALL = {"mu": 1e-3, "max_iter": 12, "max_depth": 3, "min_samples_leaf": 5, "random_state": 5}
+
+
+@pytest.mark.parametrize(("workers", "partitions"), ALL)
+def test_any_number_of_workers_and_partitions(client, workers, partitions):
+    X, y = made(np.random.default_rng(workers))
+    check_same(client, GBFSRegressor(**SMALL), X, y, at=[(workers, partitions)])
+
+
+@pytest.mark.parametrize("loss", ["absolute_error", "huber", "poisson", "gamma", "tweedie"])
+def test_losses(client, loss):
+    X, y = made(np.random.default_rng(1))
+    y = np.exp(y / 4).round(1) + 0.1 if loss == "gamma" else np.maximum(y.round(), 0) if loss != "huber" else y
+    check_same(client, GBFSRegressor(**SMALL, loss=loss), X, y, at=[(3, 7)])
+
+
+def dearer(owned, last, prices):
+    return prices * 1.5 + np.arange(len(prices)) / 10
+
+
+SETTINGS = {
+    "bags": {"costs": Bags([0, 0, 1, 1, 2, 2])},
+    "a budget": {"costs": Prices([1, 2, 0.5, 1, 3, 1]), "budget": 4},
+    "neighbours": {"costs": Neighbours((2, 3), discount=0.5)},
+    "a function": {"costs": dearer},
+    "a sum": {"costs": Prices([1, 2, 0.5, 1, 3, 1]) + Function(dearer, prices=1.0), "budget": 30},
+    "early stopping": {"early_stopping": True, "max_iter": 40, "n_iter_no_change": 3, "validation_fraction": 0.3},
+    "new features": {"new_features": "auto", "max_iter": 20},
+    "sampled features": {"new_features": 0.5, "max_iter": 20},
+    "screened": {"screening": "exact"},
+    "not screened": {"screening": "off"},
+    "sampled rows": {"subsample": 0.4, "max_features": 0.5, "max_iter": 20},
+    "trends": {"monotonic_cst": {0: 1, 3: -1}, "interaction_cst": [[0, 1, 2], [3, 4, 5]]},
+    "lines": {"base": "both"},
+    "only lines": {"base": "lines", "max_iter": 30},
+    "leaves": {"max_leaf_nodes": 5, "max_depth": None},
+}
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_settings(client, name):
+    X, y = made(np.random.default_rng(7))
+    check_same(client, GBFSRegressor(**SMALL | SETTINGS[name]), X, y, at=[(2, 7)])
+
+
+def test_stages(client):
+    X, y = made(np.random.default_rng(8))
+    costs = Stages({"blood": 5.0, "scan": 9.0}, {0: "blood", 1: "blood", 2: "scan"})
+    check_same(client, GBFSRegressor(**SMALL, costs=costs), X, y, at=[(3, 7)])
+
+
+@pytest.mark.parametrize("strategy", ["one_output_per_tree", "multi_output_tree"])
+def test_classes_sorted_by_y(client, strategy):
+    """Each worker has rows of one or two of the classes only."""
+    X, y = made(np.random.default_rng(2))
+    labels = np.array(["low", "middle", "high", "very high"])[np.digitize(y, np.quantile(y, [0.3, 0.6, 0.8]))]
+    order = np.argsort(y)
+    model = GBFSClassifier(**SMALL, multi_strategy=strategy)
+    found, expected = check_same(client, model, X[order], labels[order], at=[(5, 7), (2, 50)])
+    assert found.classes_.tolist() == expected.classes_.tolist()
+
+
+def test_empty_partitions(client):
+    X, y = made(np.random.default_rng(3))
+    found, _ = check_same(client, GBFSRegressor(**SMALL), X, y, at=[(3, (0, 0, 150, 0, 250, 0)), (3, (0, 0, 400)), (3, (400, 0, 0))])
+    labels = np.array(["no", "yes"])[(y > 1).astype(int)]
+    weights = np.random.default_rng(3).random(len(y))
+    model = GBFSClassifier(**SMALL, class_weight={"no": 1.0, "yes": 3.0})
+    check_same(client, model, X, labels, weights, at=[(3, (0, 0, 400)), (3, (150, 0, 250))])
+    assert found.cluster_["workers"] == 3
+
+
+@pytest.mark.parametrize("weights", ["relative", "wide", "whole", "ones on one worker"])
+def test_weights(client, weights):
+    rng = np.random.default_rng(4)
+    X, y = made(rng)
+    w = {
+        "relative": rng.random(len(y)) / 50,
+        "wide": 10.0 ** rng.integers(-16, 3, len(y)),
+        "whole": rng.integers(0, 4, len(y)).astype(float),
+        "ones on one worker": np.where(np.arange(len(y)) < 200, 1.0, rng.random(len(y)) + 1),
+    }[weights]
+    check_same(client, GBFSRegressor(**SMALL, early_stopping=True), X, y, w, at=[(2, 4), (3, 7)])
+
+
+def test_weights_of_classes(client):
+    X, y = made(np.random.default_rng(5))
+    labels = np.digitize(np.sort(y), np.quantile(y, [0.7, 0.9]))
+    model = GBFSClassifier(**SMALL, class_weight="balanced")
+    check_same(client, model, X, labels, at=[(3, 7)])
+
+
+def test_rows_for_validation(client):
+    X, y = made(np.random.default_rng(6), n=600)
+    model = GBFSRegressor(**SMALL | {"max_iter": 40}, early_stopping=True, n_iter_no_change=3)
+    weights = np.random.default_rng(6).random(200)
+    check_same(client, model, X[:400], y[:400], X_val=X[400:], y_val=y[400:], at=[(2, 7), (5, 7)])
+    check_same(
+        client, model, X[:400], y[:400], X_val=X[400:], y_val=y[400:], sample_weight_val=weights, at=[(2, 7)]
+    )
+
+
+def frame_of(rng, n=400):
+    X, y = made(rng, n)
+    frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])])
+    early = np.arange(n) < 60
+    levels = np.where(early, rng.choice(["a", "b", "rare"], n), rng.choice(["b", "c", "d"], n))
+    frame["x5"] = np.where(early & (rng.random(n) < 0.5), np.nan, np.nan_to_num(frame["x5"]))
+    frame["kind"] = pd.Categorical(levels)
+    return frame, y + 2 * (levels == "rare") - (levels == "d")
+
+
+def test_frames_with_levels_and_missing_values_on_one_worker_only(client):
+    frame, y = frame_of(np.random.default_rng(9))
+    expected = fitted(GBFSRegressor(**SMALL), frame, y)
+    whole = dd.from_pandas(frame.assign(y=y), npartitions=7, sort=False)
+    found = fitted_on(client, 3, on_cluster(expected), whole.drop(columns="y"), whole["y"])
+    assert fingerprint(found) == fingerprint(expected)
+    assert found.feature_names_in_.tolist() == frame.columns.tolist()
+    # Every partition knows its own levels only, in its own order.
+    parts = [frame.iloc[i : i + 60].assign(kind=frame["kind"].iloc[i : i + 60].astype(str).astype("category")) for i in range(0, 400, 60)]
+    targets = [dask.delayed(y[i : i + 60]) for i in range(0, 400, 60)]
+    found = fitted_on(client, 2, on_cluster(expected), [dask.delayed(p) for p in parts], targets)
+    assert fingerprint(found) == fingerprint(expected)
+
+
+def test_parquet_files_are_read_by_the_workers(client, tmp_path):
+    frame, y = frame_of(np.random.default_rng(10))
+    frame["y"], frame["w"] = y, np.random.default_rng(10).random(len(y)) + 0.5
+    for i in range(4):
+        frame.iloc[i * 100 : i * 100 + 100].to_parquet(tmp_path / f"{i}.parquet", row_group_size=40, index=False)
+    expected = fitted(GBFSRegressor(**SMALL), tmp_path, "y", "w")
+    found = fitted_on(client, 3, on_cluster(expected), tmp_path, "y", "w")
+    assert fingerprint(found) == fingerprint(expected)
+    assert found.cluster_["partitions"] == 12
+
+
+def test_sparse_chunks(client):
+    rng = np.random.default_rng(13)
+    X = sparse.random_array((400, 30), density=0.05, rng=rng, format="csr")
+    X.data = np.ceil(3 * X.data)
+    y = np.asarray(X[:, [0]].todense()).ravel() - np.asarray(X[:, [1]].todense()).ravel() + 0.1 * rng.normal(size=400)
+    expected = fitted(GBFSRegressor(**SMALL | {"mu": 1e-4}), X, y)
+    ends = np.cumsum([0, *(0, 130, 0, 170, 100)])
+    chunks = [dask.delayed(X[a:b]) for a, b in zip(ends, ends[1:])]
+    targets = [dask.delayed(y[a:b]) for a, b in zip(ends, ends[1:])]
+    for workers in (2, 5):
+        found = fitted_on(client, workers, on_cluster(expected), chunks, targets)
+        assert fingerprint(found) == fingerprint(expected)
+    assert expected.n_features_selected_ > 1
+
+
+def test_thresholds_from_a_sample_of_rows(client):
+    """More than 200,000 rows: which are looked at depends on their numbers in the whole table."""
+    rng = np.random.default_rng(14)
+    X = rng.normal(size=(230_000, 2))
+    y = X[:, 0] + rng.normal(size=len(X))
+    check_same(client, GBFSRegressor(max_iter=2, mu=1e-5), X, y, at=[(2, 5)])
+
+
+def test_continued_fits(client):
+    X, y = made(np.random.default_rng(15))
+    local = GBFSRegressor(**SMALL, warm_start=True, costs=dearer)
+    cluster = on_cluster(local)
+    for iterations in (5, 12, 400, 410):
+        fitted(local.set_params(max_iter=iterations, mu=0.05), X, y)
+        fitted_on(client, 2, cluster.set_params(max_iter=iterations, mu=0.05), divided(X, sizes(400, 7)), divided(y, sizes(400, 7)))
+        assert fingerprint(cluster) == fingerprint(local)
+
+
+def test_functions_of_prices_are_called_once_for_each_purchase_and_here(client):
+    X, y = made(np.random.default_rng(16))
+    called = []
+
+    def counted(owned, last, prices):
+        called.append(last)
+        return prices * 1.1
+
+    model = on_cluster(GBFSRegressor(**SMALL, costs=counted))
+    fitted_on(client, 3, model, divided(X, sizes(400, 7)), divided(y, sizes(400, 7)))
+    assert called == model._model.purchases.feature.tolist()
+    assert len(called) > 1
+
+
+def test_predictions_are_lazy_and_those_of_the_local_model(client):
+    frame, y = frame_of(np.random.default_rng(17))
+    labels = np.array(["no", "yes"])[(y > 1).astype(int)]
+    whole = dd.from_pandas(frame.assign(y=labels), npartitions=3, sort=False)
+    X = whole.drop(columns="y")
+    model = fitted(on_cluster(GBFSClassifier(**SMALL)), X, whole["y"])
+    local = model.to_local()
+    assert type(local) is GBFSClassifier
+    assert fingerprint(local) == fingerprint(model)
+    predicted = model.predict(X)
+    assert isinstance(predicted, dd.Series)
+    assert predicted.compute().tolist() == local.predict(frame).tolist()
+    assert predicted.compute().index.tolist() == frame.index.tolist()
+    for name in ("predict_proba", "decision_function"):
+        found = getattr(model, name)(X)
+        assert dask.is_dask_collection(found)
+        np.testing.assert_array_equal(np.asarray(found.compute()), getattr(local, name)(frame))
+    assert model.transform(X).compute().equals(local.transform(frame))
+    np.testing.assert_array_equal(model.predict(frame), local.predict(frame))
+
+
+def test_predictions_of_arrays(client):
+    X, y = made(np.random.default_rng(18))
+    classes = np.digitize(y, np.quantile(y, [0.3, 0.7]))
+    chunks = da.from_array(X, chunks=((0, 150, 250), 4))  # columns in several chunks, too
+    model = fitted(on_cluster(GBFSClassifier(**SMALL)), chunks, divided(classes, (0, 150, 250)))
+    local = model.to_local()
+    for name in ("predict", "predict_proba", "decision_function", "transform"):
+        found = getattr(model, name)(chunks)
+        assert isinstance(found, da.Array)
+        np.testing.assert_array_equal(found.compute(), getattr(local, name)(X))
+    delayed = model.predict([dask.delayed(X[:100]), dask.delayed(X[100:])])
+    np.testing.assert_array_equal(np.concatenate(dask.compute(*delayed)), local.predict(X))
