@@ -13,7 +13,7 @@ from clusters import check_same, divided, fingerprint, fitted, fitted_on, on_clu
 from dask.distributed import Client, LocalCluster
 
 from frugalboost import GBFSClassifier, GBFSRegressor
-from frugalboost.costs import Bags, Function, Neighbours, Prices, Stages
+from frugalboost.costs import Bags, Function, Neighbours, Prices, Stage, Stages
 
 pytestmark = pytest.mark.xdist_group("cluster")
 ALL = [(w, p) for w in (1, 2, 3, 5) for p in (1, 7, 50)]
@@ -69,7 +69,7 @@ SETTINGS = {
     "screened": {"screening": "exact"},
     "not screened": {"screening": "off"},
     "sampled rows": {"subsample": 0.4, "max_features": 0.5, "max_iter": 20},
-    "trends": {"monotonic_cst": {0: 1, 3: -1}, "interaction_cst": [[0, 1, 2], [3, 4, 5]]},
+    "trends": {"monotonic_cst": [1, 0, 0, -1, 0, 0], "interaction_cst": [[0, 1, 2], [3, 4, 5]]},
     "lines": {"base": "both"},
     "only lines": {"base": "lines", "max_iter": 30},
     "leaves": {"max_leaf_nodes": 5, "max_depth": None},
@@ -84,7 +84,7 @@ def test_settings(client, name):
 
 def test_stages(client):
     X, y = made(np.random.default_rng(8))
-    costs = Stages({"blood": 5.0, "scan": 9.0}, {0: "blood", 1: "blood", 2: "scan"})
+    costs = Stages({"blood": Stage(5.0, opens=[0, 1]), "scan": Stage(9.0, opens=[2], after="blood", cheaper={3: 0.5})})
     check_same(client, GBFSRegressor(**SMALL, costs=costs), X, y, at=[(3, 7)])
 
 
@@ -238,7 +238,7 @@ def test_predictions_are_lazy_and_those_of_the_local_model(client):
         found = getattr(model, name)(X)
         assert dask.is_dask_collection(found)
         np.testing.assert_array_equal(np.asarray(found.compute()), getattr(local, name)(frame))
-    assert model.transform(X).compute().equals(local.transform(frame))
+    assert model.transform(X).compute().equals(local.set_output(transform="pandas").transform(frame))
     np.testing.assert_array_equal(model.predict(frame), local.predict(frame))
 
 

@@ -306,10 +306,10 @@ def _without_functions(costs: Any) -> tuple[Any, Sequence[Callable[..., Any]]]:
             return replace(cost, terms=tuple(replaced(term) for term in cost.terms))
         if isinstance(cost, Function):
             functions.append(cost.phi)
-            return replace(cost, phi=AskedPrices(len(functions) - 1))
+            return replace(cost, phi=AskedPrices(len(functions) - 1, repr(cost.phi)))
         if callable(cost) and not isinstance(cost, Cost | type):
             functions.append(cost)
-            return AskedPrices(len(functions) - 1)
+            return AskedPrices(len(functions) - 1, repr(cost))
         return cost
 
     return replaced(costs), functions
