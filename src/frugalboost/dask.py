@@ -5,10 +5,10 @@ Examples
 See :class:`DaskGBFSClassifier`.
 """
 
-try:
-    import distributed as _
-except ImportError:
-    raise ImportError("frugalboost.dask needs Dask: pip install 'frugalboost[dask]'.") from None
+from importlib.util import find_spec
+
+if find_spec("distributed") is None or find_spec("dask") is None:
+    raise ImportError("frugalboost.dask needs Dask: pip install 'frugalboost[dask]'.")
 
 from frugalboost.cluster.driver import ClusterError, LostWorkerWarning
 from frugalboost.cluster.estimators import DaskGBFSClassifier, DaskGBFSRegressor

@@ -56,9 +56,7 @@ def check_same(client, model, X, y, weights=None, at=((2, 7),), **options):
     for workers, chunks in at:
         chunks = sizes(len(y), chunks) if isinstance(chunks, int) else chunks
         given = [None if v is None else divided(v, chunks) for v in (X, y, weights)]
-        validation = {
-            k: divided(v, sizes(len(v), min(3, len(v)))) for k, v in options.items() if v is not None
-        }
+        validation = {k: divided(v, sizes(len(v), min(3, len(v)))) for k, v in options.items() if v is not None}
         found = fitted_on(client, workers, on_cluster(model), *given, **validation)
         assert fingerprint(found) == fingerprint(expected), (workers, chunks)
         assert found.cluster_["workers"] == min(workers, len(chunks))

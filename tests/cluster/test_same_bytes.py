@@ -1,5 +1,7 @@
 """Models fitted on a cluster of processes have the bytes of those fitted on one machine."""
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -101,7 +103,9 @@ def test_classes_sorted_by_y(client, strategy):
 
 def test_empty_partitions(client):
     X, y = made(np.random.default_rng(3))
-    found, _ = check_same(client, GBFSRegressor(**SMALL), X, y, at=[(3, (0, 0, 150, 0, 250, 0)), (3, (0, 0, 400)), (3, (400, 0, 0))])
+    found, _ = check_same(
+        client, GBFSRegressor(**SMALL), X, y, at=[(3, (0, 0, 150, 0, 250, 0)), (3, (0, 0, 400)), (3, (400, 0, 0))]
+    )
     labels = np.array(["no", "yes"])[(y > 1).astype(int)]
     weights = np.random.default_rng(3).random(len(y))
     model = GBFSClassifier(**SMALL, class_weight={"no": 1.0, "yes": 3.0})
@@ -134,9 +138,7 @@ def test_rows_for_validation(client):
     model = GBFSRegressor(**SMALL | {"max_iter": 40}, early_stopping=True, n_iter_no_change=3)
     weights = np.random.default_rng(6).random(200)
     check_same(client, model, X[:400], y[:400], X_val=X[400:], y_val=y[400:], at=[(2, 7), (5, 7)])
-    check_same(
-        client, model, X[:400], y[:400], X_val=X[400:], y_val=y[400:], sample_weight_val=weights, at=[(2, 7)]
-    )
+    check_same(client, model, X[:400], y[:400], X_val=X[400:], y_val=y[400:], sample_weight_val=weights, at=[(2, 7)])
 
 
 def frame_of(rng, n=400):
@@ -157,7 +159,10 @@ def test_frames_with_levels_and_missing_values_on_one_worker_only(client):
     assert fingerprint(found) == fingerprint(expected)
     assert found.feature_names_in_.tolist() == frame.columns.tolist()
     # Every partition knows its own levels only, in its own order.
-    parts = [frame.iloc[i : i + 60].assign(kind=frame["kind"].iloc[i : i + 60].astype(str).astype("category")) for i in range(0, 400, 60)]
+    parts = [
+        frame.iloc[i : i + 60].assign(kind=frame["kind"].iloc[i : i + 60].astype(str).astype("category"))
+        for i in range(0, 400, 60)
+    ]
     targets = [dask.delayed(y[i : i + 60]) for i in range(0, 400, 60)]
     found = fitted_on(client, 2, on_cluster(expected), [dask.delayed(p) for p in parts], targets)
     assert fingerprint(found) == fingerprint(expected)
@@ -181,8 +186,8 @@ def test_sparse_chunks(client):
     y = np.asarray(X[:, [0]].todense()).ravel() - np.asarray(X[:, [1]].todense()).ravel() + 0.1 * rng.normal(size=400)
     expected = fitted(GBFSRegressor(**SMALL | {"mu": 1e-4}), X, y)
     ends = np.cumsum([0, *(0, 130, 0, 170, 100)])
-    chunks = [dask.delayed(X[a:b]) for a, b in zip(ends, ends[1:])]
-    targets = [dask.delayed(y[a:b]) for a, b in zip(ends, ends[1:])]
+    chunks = [dask.delayed(X[a:b]) for a, b in pairwise(ends)]
+    targets = [dask.delayed(y[a:b]) for a, b in pairwise(ends)]
     for workers in (2, 5):
         found = fitted_on(client, workers, on_cluster(expected), chunks, targets)
         assert fingerprint(found) == fingerprint(expected)
@@ -203,7 +208,13 @@ def test_continued_fits(client):
     cluster = on_cluster(local)
     for iterations in (5, 12, 400, 410):
         fitted(local.set_params(max_iter=iterations, mu=0.05), X, y)
-        fitted_on(client, 2, cluster.set_params(max_iter=iterations, mu=0.05), divided(X, sizes(400, 7)), divided(y, sizes(400, 7)))
+        fitted_on(
+            client,
+            2,
+            cluster.set_params(max_iter=iterations, mu=0.05),
+            divided(X, sizes(400, 7)),
+            divided(y, sizes(400, 7)),
+        )
         assert fingerprint(cluster) == fingerprint(local)
 
 

@@ -23,6 +23,7 @@ from frugalboost.cluster.part import Job, Outcome, run_part
 
 LOOK = 0.2  # seconds between looks at workers
 PATIENCE = 10.0  # seconds that workers have to end
+RETURN = 6.0  # seconds in which a worker may come back if all are lost; nannies start them again
 MOST_LOSSES = 10  # workers lost one after another, before a fit gives up
 LOG = logging.getLogger("frugalboost")
 
@@ -74,8 +75,8 @@ def client_for(client: Client | None) -> Client:
             client = get_client()
         except ValueError:
             raise ValueError(
-                "There is no Dask client. Make one before fit: client = dask.distributed.Client(address), or Client() for "
-                "a cluster on this machine."
+                "There is no Dask client. Make one before fit: client = dask.distributed.Client(address), or Client() "
+                "for a cluster on this machine."
             ) from None
     if client.asynchronous:
         raise ValueError("The Dask client is asynchronous, but fit waits. Use Client(..., asynchronous=False).")
@@ -113,7 +114,7 @@ class ClusterFit:
         """As many workers as have partitions."""
         found = self._usable()
         if not found and self.report.lost_workers:  # a nanny may be starting one again
-            end = time.monotonic() + PATIENCE
+            end = time.monotonic() + RETURN
             while not found and time.monotonic() < end:
                 time.sleep(LOOK)
                 found = self._usable()
@@ -131,8 +132,8 @@ class ClusterFit:
     def _tell_losses(self, lost: list[str]) -> None:
         if not self.report.lost_workers:
             warnings.warn(
-                f"Worker {', '.join(lost)} was lost during the fit, which goes on with those that are left. The model will "
-                "be the same.",
+                f"Worker {', '.join(lost)} was lost during the fit, which goes on with those that are left. The model "
+                "will be the same.",
                 LostWorkerWarning,
                 stacklevel=6,
             )
@@ -141,8 +142,8 @@ class ClusterFit:
         self.report.lost_workers += lost
         if len(self.report.lost_workers) >= MOST_LOSSES:
             raise ClusterError(
-                f"{len(self.report.lost_workers)} workers were lost during the fit, which was given up. The logs of workers "
-                "say why; too little memory is the usual reason."
+                f"{len(self.report.lost_workers)} workers were lost during the fit, which was given up. The logs of "
+                "workers say why; too little memory is the usual reason."
             )
 
     def _answer(self, packed: bytes) -> bytes:
@@ -198,8 +199,8 @@ class Attempt:
         for worker, version in answers.items():
             if version != frugalboost.__version__:
                 raise ClusterError(
-                    f"Worker {worker} has {version if isinstance(version, str) else 'no frugalboost'}, and this process frugalboost "
-                    f"{frugalboost.__version__}. Install the same version on all workers."
+                    f"Worker {worker} has {version if isinstance(version, str) else 'no frugalboost'}, and this "
+                    f"process frugalboost {frugalboost.__version__}. Install the same version on all workers."
                 )
         self._on_all(exchange.join_fit, self._job.fit, self._workers, exchange.FANOUT)
 
@@ -255,9 +256,7 @@ class Attempt:
     def _hear(self, told: dict[str, Any]) -> None:
         if told["what"] == "prices":
             answer = self._answer(told["question"])
-            self._client.run(
-                exchange.give_answer, self._job.fit, told["number"], answer, workers=[self._workers[told["part"]]]
-            )
+            self._on([self._workers[told["part"]]], exchange.give_answer, self._job.fit, told["number"], answer)
 
     def _collect(self, futures: list[Future], report: Report) -> Outcome:
         outcome: Outcome | None = None
@@ -289,14 +288,15 @@ class Attempt:
         LOG.warning("Workers still compute for a fit that was ended; they will stop at their next sum.")
 
     def _on_all(self, function: Callable[..., Any], *args: Any) -> dict[str, Any]:
-        """Run a function on the event loops of all workers that are left."""
+        return self._on(self._workers, function, *args)
+
+    def _on(self, workers: list[str], function: Callable[..., Any], *args: Any) -> dict[str, Any]:
+        """Run a function on the event loops of those workers that are left."""
         try:
             alive = _alive(self._client)
-            workers = [w for w in self._workers if w in alive]
-            found: dict[str, Any] = (
-                self._client.run(function, *args, workers=workers, on_error="return") if workers else {}
-            )
-        except (OSError, RuntimeError):
+            left = [w for w in workers if w in alive]
+            found: dict[str, Any] = self._client.run(function, *args, workers=left, on_error="return") if left else {}
+        except (ClusterError, OSError, RuntimeError):
             return {}
         return {w: v for w, v in found.items() if not isinstance(v, OSError)}
 

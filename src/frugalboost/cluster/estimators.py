@@ -292,8 +292,8 @@ def _refuse_what_is_missing(estimator: Any) -> None:
             )
     if not isinstance(estimator._loss, BuiltIn):
         raise NotImplementedError(
-            f"loss={estimator._loss!r} is an object of your own, whose start is found from all rows at once; on a cluster "
-            "the built-in losses work."
+            f"loss={estimator._loss!r} is an object of your own, whose start is found from all rows at once; on a "
+            "cluster the built-in losses work."
         )
 
 

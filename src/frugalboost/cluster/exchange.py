@@ -1,7 +1,7 @@
 """Sums over the workers of a fit: messages along a tree of workers, over Dask's own connections.
 
-Worker ``p`` sends its values to worker ``(p - 1) // FANOUT``, which adds those of all its children to its own, sends the
-sums on, and answers with the sums over all workers. The connections are those that Dask's workers move data with, so
+Worker ``p`` sends its values to worker ``(p - 1) // FANOUT``, which adds those of all its children to its own, sends
+the sums on, and answers with the sums over all workers. The connections are those that Dask's workers move data with, so
 they are encrypted where the cluster is, and no port is opened.
 """
 
@@ -31,7 +31,7 @@ Values = NDArray[np.int64] | NDArray[np.float64]
 
 
 class StoppedError(RuntimeError):
-    """This worker stops because another one did, or because the fit was ended."""
+    """A worker stops because another one did, or because the fit was ended."""
 
 
 class ApartError(RuntimeError):
@@ -86,6 +86,7 @@ class Member:
         self.counts = Counts()
         self.stopped: str | None = None
         self.running = False  # whether a thread works for it
+        self.key: str | None = None  # of the task whose thread that is
         self._worker, self._loop = worker, worker.loop.asyncio_loop
         self._parent = None if part == 0 else self.addresses[(part - 1) // fanout]
         self._children = [c for c in range(part * fanout + 1, part * fanout + fanout + 1) if c < len(self.addresses)]
@@ -163,6 +164,9 @@ class Member:
     # -------------------------------------------------------------------------------------- on the event loop
 
     def _begin(self, number: int, own: Message, done: Future[bytes]) -> None:
+        task = None if self.key is None else self._worker.state.tasks.get(self.key)
+        if self.key is not None and (task is None or task.state in ("cancelled", "released", "forgotten")):
+            self.stop_all("The process that started the fit has gone")
         self._task = asyncio.ensure_future(self._run(number, own, done))
 
     async def _run(self, number: int, own: Message, done: Future[bytes]) -> None:
@@ -180,7 +184,7 @@ class Member:
         here = self._round(number)
         if self._children:
             await here.complete
-        total = np.frombuffer(own.values, dtype=TYPES[own.kind])
+        total: Any = np.frombuffer(own.values, dtype=TYPES[own.kind])
         for message in here.arrived.values():
             if own.differs(message):
                 raise ApartError(
@@ -310,6 +314,7 @@ def this_member(fit: str) -> Member:
     member = Members.of(get_worker()).places.get(fit)
     if member is None:
         raise StoppedError("The fit has ended")
+    member.key = get_worker().get_current_task()
     _HERE.member = member
     return member
 

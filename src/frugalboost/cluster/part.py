@@ -108,8 +108,8 @@ def _check_memory(train: Sample, outputs: int) -> None:
     if train.table.in_pieces and limit and needed > limit:
         raise MemoryError(
             f"The share of worker {worker.address}, {rows:,} rows x {columns:,} columns, needs about "
-            f"{needed / 1e9:.3g} GB in bins, and the worker may use {limit / 1e9:.3g} GB. Use more workers or larger ones "
-            f"(memory_limit), or set bins_folder to keep bins in files."
+            f"{needed / 1e9:.3g} GB in bins, and the worker may use {limit / 1e9:.3g} GB. Use more workers or larger "
+            "ones (memory_limit), or set bins_folder to keep bins in files."
         )
 
 

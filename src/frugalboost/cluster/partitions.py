@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import dask
@@ -51,7 +52,7 @@ class Partitions:
         middle = np.cumsum(weights) - weights / 2
         part = np.minimum((middle * parts / max(weights.sum(), 1.0)).astype(int), parts - 1)
         places = np.searchsorted(part, np.arange(parts + 1))
-        return [self.between(int(a), int(b)) for a, b in zip(places, places[1:])]
+        return [self.between(int(a), int(b)) for a, b in pairwise(places)]
 
 
 def partitions_of(X: Any, y: Any, weights: Any, categorical: Any, what: str = "X") -> Partitions:
@@ -121,7 +122,7 @@ def _is_delayed(x: Any) -> bool:
 
 
 def _known_rows(X: Any) -> list[int] | None:
-    sizes = [s for s in X.chunks[0]]
+    sizes = list(X.chunks[0])
     return None if any(s != s for s in sizes) else [int(s) for s in sizes]
 
 

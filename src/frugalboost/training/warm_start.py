@@ -127,6 +127,6 @@ def _of_rows(rows: Sample, bins: _core.BinnedMatrix | None, part: _core.ThreadPa
     first = first_row(len(rows), part)
     own = [len(rows), *(0 if v is None else of_vector(v, first) for v in (rows.y, rows.weights))]
     factors = row_hashes(len(rows), 0, part)
-    for column in range(0 if bins is None else bins.shape[1]):
-        own.append(int(np.dot(bins.bins(column).astype(np.uint64), factors)))
+    if bins is not None:
+        own += [int(np.dot(bins.bins(c).astype(np.uint64), factors)) for c in range(bins.shape[1])]
     return [sum(values) % 2**64 for values in zip(*of_all(own, part), strict=True)]
