@@ -6,8 +6,8 @@
 namespace frugal {
 namespace {
 
-// A part whose values a Python object carries to the others, in other processes or on other machines. It gets an array
-// that it fills with the sums, or maxima, over all parts; the array is valid during the call only.
+// A part whose values a Python object carries to the others, in other processes or on other machines. It gets
+// arrays that it fills with the sums and maxima over all parts; they are valid during the call only.
 class CarriedPart final : public ThreadPart {
  public:
   CarriedPart(size_t part, size_t parts, nb::object carrier)
@@ -20,8 +20,13 @@ class CarriedPart final : public ThreadPart {
   }
   size_t part() const override { return part_; }
   size_t parts() const override { return parts_; }
-  void sum(std::span<std::int64_t> values, const char* what) override { carry("sum", values, what); }
-  void largest(std::span<double> values, const char* what) override { carry("largest", values, what); }
+  void sum(std::span<std::int64_t> values, const char* what) override { sum_and_largest(values, {}, what); }
+  void largest(std::span<double> values, const char* what) override { sum_and_largest({}, values, what); }
+  void sum_and_largest(std::span<std::int64_t> sums, std::span<double> most, const char* what) override {
+    if (parts_ == 1) return;
+    nb::gil_scoped_acquire lock;
+    carrier_.attr("exchange")(view(sums), view(most), what);
+  }
   void leave() override {
     nb::gil_scoped_acquire lock;
     carrier_.attr("leave")();
@@ -29,10 +34,8 @@ class CarriedPart final : public ThreadPart {
 
  private:
   template <class T>
-  void carry(const char* how, std::span<T> values, const char* what) {
-    if (parts_ == 1) return;
-    nb::gil_scoped_acquire lock;
-    carrier_.attr(how)(nb::cast(NumpyVector<T>(values.data(), {values.size()}), nb::rv_policy::reference), what);
+  static nb::object view(std::span<T> values) {
+    return nb::cast(NumpyVector<T>(values.data(), {values.size()}), nb::rv_policy::reference);
   }
 
   size_t part_, parts_;

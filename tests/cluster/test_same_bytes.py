@@ -18,7 +18,21 @@ from frugalboost import GBFSClassifier, GBFSRegressor
 from frugalboost.costs import Bags, Function, Neighbours, Prices, Stage, Stages
 
 pytestmark = pytest.mark.xdist_group("cluster")
-ALL = [(w, p) for w in (1, 2, 3, 5) for p in (1, 7, 50)]
+QUICK = {(2, 7), "a function", "early stopping", "huber", "wide", "multi_output_tree"}  # the others are slow together
+
+
+def cases(values):
+    return [
+        pytest.param(*v, marks=marks_of(v)) if isinstance(v, tuple) else pytest.param(v, marks=marks_of(v))
+        for v in values
+    ]
+
+
+def marks_of(value):
+    return [] if value in QUICK else [pytest.mark.slow]
+
+
+ALL = cases([(w, p) for w in (1, 2, 3, 5) for p in (1, 7, 50)])
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +62,7 @@ def test_any_number_of_workers_and_partitions(client, workers, partitions):
     check_same(client, GBFSRegressor(**SMALL), X, y, at=[(workers, partitions)])
 
 
-@pytest.mark.parametrize("loss", ["absolute_error", "huber", "poisson", "gamma", "tweedie"])
+@pytest.mark.parametrize("loss", cases(["absolute_error", "huber", "poisson", "gamma", "tweedie"]))
 def test_losses(client, loss):
     X, y = made(np.random.default_rng(1))
     y = np.exp(y / 4).round(1) + 0.1 if loss == "gamma" else np.maximum(y.round(), 0) if loss != "huber" else y
@@ -78,19 +92,20 @@ SETTINGS = {
 }
 
 
-@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("name", cases(SETTINGS))
 def test_settings(client, name):
     X, y = made(np.random.default_rng(7))
     check_same(client, GBFSRegressor(**SMALL | SETTINGS[name]), X, y, at=[(2, 7)])
 
 
+@pytest.mark.slow
 def test_stages(client):
     X, y = made(np.random.default_rng(8))
     costs = Stages({"blood": Stage(5.0, opens=[0, 1]), "scan": Stage(9.0, opens=[2], after="blood", cheaper={3: 0.5})})
     check_same(client, GBFSRegressor(**SMALL, costs=costs), X, y, at=[(3, 7)])
 
 
-@pytest.mark.parametrize("strategy", ["one_output_per_tree", "multi_output_tree"])
+@pytest.mark.parametrize("strategy", cases(["one_output_per_tree", "multi_output_tree"]))
 def test_classes_sorted_by_y(client, strategy):
     """Each worker has rows of one or two of the classes only."""
     X, y = made(np.random.default_rng(2))
@@ -113,7 +128,7 @@ def test_empty_partitions(client):
     assert found.cluster_["workers"] == 3
 
 
-@pytest.mark.parametrize("weights", ["relative", "wide", "whole", "ones on one worker"])
+@pytest.mark.parametrize("weights", cases(["relative", "wide", "whole", "ones on one worker"]))
 def test_weights(client, weights):
     rng = np.random.default_rng(4)
     X, y = made(rng)
@@ -126,6 +141,7 @@ def test_weights(client, weights):
     check_same(client, GBFSRegressor(**SMALL, early_stopping=True), X, y, w, at=[(2, 4), (3, 7)])
 
 
+@pytest.mark.slow
 def test_weights_of_classes(client):
     X, y = made(np.random.default_rng(5))
     labels = np.digitize(np.sort(y), np.quantile(y, [0.7, 0.9]))
@@ -194,6 +210,7 @@ def test_sparse_chunks(client):
     assert expected.n_features_selected_ > 1
 
 
+@pytest.mark.slow
 def test_thresholds_from_a_sample_of_rows(client):
     """More than 200,000 rows: which are looked at depends on their numbers in the whole table."""
     rng = np.random.default_rng(14)
@@ -253,6 +270,7 @@ def test_predictions_are_lazy_and_those_of_the_local_model(client):
     np.testing.assert_array_equal(model.predict(frame), local.predict(frame))
 
 
+@pytest.mark.slow
 def test_predictions_of_arrays(client):
     X, y = made(np.random.default_rng(18))
     classes = np.digitize(y, np.quantile(y, [0.3, 0.7]))

@@ -1,8 +1,8 @@
 """Sums over the workers of a fit: messages along a tree of workers, over Dask's own connections.
 
 Worker ``p`` sends its values to worker ``(p - 1) // FANOUT``, which adds those of all its children to its own, sends
-the sums on, and answers with the sums over all workers. The connections are those that Dask's workers move data with, so
-they are encrypted where the cluster is, and no port is opened.
+the sums on, and answers with the sums over all workers. The connections are those that Dask's workers move data with,
+so they are encrypted where the cluster is, and no port is opened.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future
-from dataclasses import asdict, dataclass, field
+from dataclasses import astuple, dataclass, field
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -24,10 +25,7 @@ from frugalboost import _core
 FANOUT = 8
 OPERATION = "frugalboost_exchange"  # the name of our messages among those of Dask
 TOPIC = "frugalboost"  # of what a fit tells the process that started it; the fit's name follows
-JOIN: dict[str, Callable[[Any, Any], Any]] = {"sum": np.add, "largest": np.maximum}
-TYPES: dict[str, type] = {"sum": np.int64, "largest": np.float64}
-
-Values = NDArray[np.int64] | NDArray[np.float64]
+STOP = -1  # the number of a message that ends a fit
 
 
 class StoppedError(RuntimeError):
@@ -53,13 +51,25 @@ class Counts:
 class Message:
     """Values of one worker, and what they are."""
 
-    kind: str  # of JOIN
     what: str
-    values: bytes
+    sums: bytes  # whole numbers of 64 bits
+    most: bytes  # numbers whose maxima are wanted
 
-    def differs(self, other: Message) -> bool:
-        """Whether two workers are at different places of the program."""
-        return (self.kind, self.what, len(self.values)) != (other.kind, other.what, len(other.values))
+    @property
+    def bytes(self) -> int:
+        """The size of the values."""
+        return len(self.sums) + len(self.most)
+
+    def joined(self, other: Message) -> Message:
+        """Sums and maxima of two workers."""
+        if (self.what, len(self.sums), len(self.most)) != (other.what, len(other.sums), len(other.most)):
+            raise ApartError(
+                f"The workers of a fit have come apart: one adds up {self.what}, another {other.what}. The fit was "
+                "ended on all of them. This is a defect of frugalboost: please report it."
+            )
+        sums = np.frombuffer(self.sums, dtype=np.int64) + np.frombuffer(other.sums, dtype=np.int64)
+        most = np.maximum(np.frombuffer(self.most), np.frombuffer(other.most))
+        return Message(self.what, sums.tobytes(), most.tobytes())
 
 
 class Round:
@@ -68,7 +78,7 @@ class Round:
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.arrived: dict[int, Message] = {}
         self.complete: asyncio.Future[None] = loop.create_future()
-        self.total: asyncio.Future[bytes] = loop.create_future()
+        self.total: asyncio.Future[Message] = loop.create_future()
 
     def fail(self, error: Exception) -> None:
         """End everyone who waits."""
@@ -79,7 +89,7 @@ class Round:
 
 
 class Member:
-    """A worker's place in a fit. ``sum``, ``largest`` and ``leave`` are what the core calls, on the fit's thread."""
+    """A worker's place in a fit. ``exchange`` and ``leave`` are what the core calls, on the fit's thread."""
 
     def __init__(self, worker: Worker, fit: str, part: int, addresses: Sequence[str], fanout: int = FANOUT) -> None:
         self.fit, self.part, self.addresses = fit, part, list(addresses)
@@ -99,13 +109,24 @@ class Member:
 
     # ------------------------------------------------------------------------------------- on the fit's thread
 
-    def sum(self, values: NDArray[np.int64], what: str) -> None:
-        """Replace whole numbers by their sums over all workers."""
-        self._exchange("sum", values, what)
-
-    def largest(self, values: NDArray[np.float64], what: str) -> None:
-        """Replace numbers by their maxima over all workers."""
-        self._exchange("largest", values, what)
+    def exchange(self, sums: NDArray[np.int64], most: NDArray[np.float64], what: str) -> None:
+        """Replace whole numbers by their sums, and other numbers by their maxima, over all workers."""
+        begin = time.perf_counter()
+        own = Message(what, sums.tobytes(), most.tobytes())
+        done: Future[Message] = Future()
+        with self._lock:
+            self.check()
+            self._waiting = done
+        number, self._number = self._number, self._number + 1
+        self._loop.call_soon_threadsafe(self._begin, number, own, done)
+        total = done.result()
+        sums[:], most[:] = np.frombuffer(total.sums, dtype=np.int64), np.frombuffer(total.most)
+        self._waiting = None
+        self.counts.exchanges += 1
+        self.counts.seconds += time.perf_counter() - begin
+        tally = self.counts.by_purpose.setdefault(what, [0, 0])
+        tally[0] += 1
+        tally[1] += own.bytes
 
     def leave(self) -> None:
         """End the fit on all other workers; of the reasons given the first one counts."""
@@ -144,32 +165,15 @@ class Member:
         self.tell(what, number=number, **content)
         return answer.result()
 
-    def _exchange(self, kind: str, values: Values, what: str) -> None:
-        begin = time.perf_counter()
-        own = Message(kind, what, np.ascontiguousarray(values).tobytes())
-        done: Future[bytes] = Future()
-        with self._lock:
-            self.check()
-            self._waiting = done
-        number, self._number = self._number, self._number + 1
-        self._loop.call_soon_threadsafe(self._begin, number, own, done)
-        values[:] = np.frombuffer(done.result(), dtype=TYPES[kind])
-        self._waiting = None
-        self.counts.exchanges += 1
-        self.counts.seconds += time.perf_counter() - begin
-        tally = self.counts.by_purpose.setdefault(what, [0, 0])
-        tally[0] += 1
-        tally[1] += len(own.values)
-
     # -------------------------------------------------------------------------------------- on the event loop
 
-    def _begin(self, number: int, own: Message, done: Future[bytes]) -> None:
+    def _begin(self, number: int, own: Message, done: Future[Message]) -> None:
         task = None if self.key is None else self._worker.state.tasks.get(self.key)
         if self.key is not None and (task is None or task.state in ("cancelled", "released", "forgotten")):
             self.stop_all("The process that started the fit has gone")
         self._task = asyncio.ensure_future(self._run(number, own, done))
 
-    async def _run(self, number: int, own: Message, done: Future[bytes]) -> None:
+    async def _run(self, number: int, own: Message, done: Future[Message]) -> None:
         try:
             total = await self._total(number, own)
         except Exception as error:
@@ -180,42 +184,33 @@ class Member:
             if not done.done():
                 done.set_result(total)
 
-    async def _total(self, number: int, own: Message) -> bytes:
+    async def _total(self, number: int, own: Message) -> Message:
         here = self._round(number)
         if self._children:
             await here.complete
-        total: Any = np.frombuffer(own.values, dtype=TYPES[own.kind])
-        for message in here.arrived.values():
-            if own.differs(message):
-                raise ApartError(
-                    f"The workers of a fit have come apart: one adds up {own.what}, another {message.what}. The fit "
-                    "was ended on all of them. This is a defect of frugalboost: please report it."
-                )
-            total = JOIN[own.kind](total, np.frombuffer(message.values, dtype=total.dtype))
-        values = total.tobytes() if self._children else own.values
+        total = reduce(Message.joined, here.arrived.values(), own)
         if self._parent is not None:
-            values = await self._send_up(number, Message(own.kind, own.what, values))
+            total = await self._send_up(number, total)
         del self._rounds[number]
         if not here.total.done():
-            here.total.set_result(values)
-        return values
+            here.total.set_result(total)
+        return total
 
-    async def _send_up(self, number: int, message: Message) -> bytes:
+    async def _send_up(self, number: int, message: Message) -> Message:
         assert self._parent is not None
-        self._count(message.values)
+        self._count(message)
         call = getattr(self._worker.rpc(self._parent), OPERATION)
         try:
-            answer = await call(fit=self.fit, part=self.part, number=number, **asdict(message))
+            answer = await call(fit=self.fit, part=self.part, number=number, message=astuple(message))
         except OSError as error:
             raise StoppedError(f"Worker {self._parent} can't be reached any more ({error})") from None
         if answer is None:
             raise StoppedError(f"Worker {self._parent} knows nothing of the fit")
         if "stopped" in answer:
             raise StoppedError(answer["stopped"])
-        values: bytes = answer["values"]
-        return values
+        return Message(message.what, *answer["values"])
 
-    async def arrive(self, part: int, number: int, message: Message) -> bytes:
+    async def arrive(self, part: int, number: int, message: Message) -> Message:
         """Take the values of a child; return the sums over all workers when they are known."""
         if self.stopped is not None:
             raise StoppedError(self.stopped)
@@ -223,9 +218,9 @@ class Member:
         here.arrived[part] = message
         if len(here.arrived) == len(self._children) and not here.complete.done():
             here.complete.set_result(None)
-        values = await asyncio.shield(here.total)
-        self._count(values)
-        return values
+        total = await asyncio.shield(here.total)
+        self._count(total)
+        return total
 
     def stop(self, reason: str) -> None:
         """End the fit on this worker: everything that waits gets an error."""
@@ -252,14 +247,14 @@ class Member:
             self._rounds[number] = Round(self._loop)
         return self._rounds[number]
 
-    def _count(self, values: bytes) -> None:
+    def _count(self, message: Message) -> None:
         self.counts.messages += 1
-        self.counts.bytes += len(values)
+        self.counts.bytes += message.bytes
 
     async def _tell_stop(self, address: str, reason: str) -> None:
         try:
             call = getattr(self._worker.rpc(address), OPERATION)
-            await call(fit=self.fit, part=self.part, number=-1, kind="stop", what=reason, values=b"")
+            await call(fit=self.fit, part=self.part, number=STOP, message=(reason, b"", b""))
         except OSError:
             pass  # it is lost, which the process that started the fit sees too
 
@@ -285,17 +280,18 @@ class Members:
         return members
 
     async def on_message(
-        self, fit: str, part: int, number: int, kind: str, what: str, values: bytes
-    ) -> dict[str, bytes | str]:
+        self, fit: str, part: int, number: int, message: tuple[str, bytes, bytes]
+    ) -> dict[str, tuple[bytes, bytes] | str]:
         """Answer a message of another worker."""
         member = self.places.get(fit)
         if member is None:
             return {"stopped": "The fit has ended"}
-        if kind == "stop":
-            member.stop(what)
+        if number == STOP:
+            member.stop(message[0])
             return {}
         try:
-            return {"values": await member.arrive(part, number, Message(kind, what, values))}
+            total = await member.arrive(part, number, Message(*message))
+            return {"values": (total.sums, total.most)}
         except StoppedError as error:
             return {"stopped": str(error)}
 
