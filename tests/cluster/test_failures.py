@@ -21,6 +21,7 @@ from dask.distributed import Client
 from frugalboost import GBFSRegressor
 from frugalboost.cluster import driver, exchange
 from frugalboost.dask import ClusterError, LostWorkerWarning
+from frugalboost.training.fit import FIRST_STAGE
 
 pytestmark = [pytest.mark.xdist_group("cluster"), pytest.mark.slow]
 SMALL = {"mu": 1e-3, "max_iter": 20, "max_depth": 3, "min_samples_leaf": 5}
@@ -116,6 +117,32 @@ def test_workers_killed_in_boosting_and_while_trees_are_collected(scheduler, mon
         fit_losing(model, divided(X, sizes(400, 7)), divided(y, sizes(400, 7)))
         assert fingerprint(model) == fingerprint(expected)
         assert model.cluster_["workers"] == 2
+
+
+def test_a_fit_goes_on_from_the_trees_that_were_kept(scheduler):
+    X, y = made()
+    late, called, victims = [], [], []
+
+    def deadly(owned, last, prices):
+        called.append(last)
+        if late and len(called) == late[0] and victims:
+            kill(client, victims.pop())
+        return prices * 1.1
+
+    y = X @ [4, 3, 2, 1.5, 1, 0.5] + np.random.default_rng(4).normal(size=len(y))
+    options = {"max_iter": 150, "learning_rate": 0.02, "max_depth": 1, "early_stopping": True, "random_state": 1}
+    expected = fitted(GBFSRegressor(**options, new_features="auto", costs=deadly), X, y)
+    iterations = expected._model.purchases.iteration
+    late.append(int(np.argmax(iterations > FIRST_STAGE)) + 1)
+    assert iterations[late[0] - 1] > FIRST_STAGE
+    with workers(scheduler, 3) as (client, _):
+        called.clear()
+        victims.append(sorted(client.nthreads())[0])  # the one that asks about prices
+        model = on_cluster(expected)
+        fit_losing(model, divided(X, sizes(400, 7)), divided(y, sizes(400, 7)))
+    assert model.cluster_["kept_iterations"] in (FIRST_STAGE, 3 * FIRST_STAGE)
+    assert fingerprint(model) == fingerprint(expected)
+    assert called == expected._model.purchases.feature.tolist()
 
 
 def deadly_rows(X, mark):

@@ -20,6 +20,7 @@ import frugalboost
 from frugalboost.cluster import exchange
 from frugalboost.cluster.exchange import StoppedError
 from frugalboost.cluster.part import Job, Outcome, run_part
+from frugalboost.training.model import Model
 
 LOOK = 0.2  # seconds between looks at workers
 PATIENCE = 10.0  # seconds that workers have to end
@@ -51,7 +52,9 @@ class LostWorkerWarning(UserWarning):
 
 
 class LostWorkers(Exception):
-    """Some workers of a fit are gone."""
+    """Some workers of a fit are gone; the others have kept a model."""
+
+    kept: Model | None = None
 
 
 @dataclass
@@ -64,6 +67,7 @@ class Report:
     messages: int = 0  # between workers, answers too
     bytes: int = 0  # of values in messages
     seconds_waited: float = 0.0  # for sums, by the worker that waited least
+    kept_iterations: int = 0  # that were not done again after the last loss
     lost_workers: list[str] = field(default_factory=list)
     by_purpose: dict[str, list[int]] = field(default_factory=dict)  # exchanges, and bytes of values each worker brings
 
@@ -109,6 +113,8 @@ class ClusterFit:
                 return Attempt(self._client, self._job, workers, self._answer).run(self.report)
             except LostWorkers as lost:
                 self._tell_losses(lost.args[0])
+                self._job = replace(self._job, kept=lost.kept)
+                self.report.kept_iterations = 0 if lost.kept is None else lost.kept.n_iterations
 
     def _workers(self) -> list[str]:
         """As many workers as have partitions."""
@@ -183,6 +189,8 @@ class Attempt:
             return self._collect(futures, report)
         except BaseException as error:
             self._end(f"The fit was ended: {type(error).__name__}")
+            if isinstance(error, LostWorkers):
+                error.kept = self._kept()
             raise
         finally:
             for future in futures:
@@ -286,6 +294,12 @@ class Attempt:
                 return
             time.sleep(LOOK / 4)
         LOG.warning("Workers still compute for a fit that was ended; they will stop at their next sum.")
+
+    def _kept(self) -> Model | None:
+        """What workers that are left have kept: the longest of their models."""
+        packed = [p for p in self._on_all(exchange.kept_by, self._job.fit).values() if isinstance(p, bytes)]
+        models: list[Model] = [pickle.loads(p) for p in packed]
+        return max(models, key=lambda model: model.n_iterations, default=self._job.kept)
 
     def _on_all(self, function: Callable[..., Any], *args: Any) -> dict[str, Any]:
         return self._on(self._workers, function, *args)

@@ -8,6 +8,7 @@ so they are encrypted where the cluster is, and no port is opened.
 from __future__ import annotations
 
 import asyncio
+import pickle
 import threading
 import time
 from collections.abc import Sequence
@@ -96,6 +97,7 @@ class Member:
         self.counts = Counts()
         self.stopped: str | None = None
         self.running = False  # whether a thread works for it
+        self.kept: Any = None  # the model so far, which all workers have
         self.key: str | None = None  # of the task whose thread that is
         self._worker, self._loop = worker, worker.loop.asyncio_loop
         self._parent = None if part == 0 else self.addresses[(part - 1) // fanout]
@@ -143,6 +145,10 @@ class Member:
     def as_part(self) -> _core.CarriedPart:
         """What the core needs to know of it."""
         return _core.CarriedPart(self.part, len(self.addresses), self)
+
+    def keep(self, model: Any) -> None:
+        """Keep the model so far, for a fit that goes on without some of the workers."""
+        self.kept = model
 
     def check(self) -> None:
         """Raise StoppedError if the fit was ended."""
@@ -335,6 +341,12 @@ def still_running(fit: str, dask_worker: Worker) -> bool:
     """Whether a worker's thread still works for a fit."""
     member = Members.of(dask_worker).places.get(fit)
     return member is not None and member.running
+
+
+def kept_by(fit: str, dask_worker: Worker) -> bytes | None:
+    """The model that a worker has kept."""
+    member = Members.of(dask_worker).places.get(fit)
+    return None if member is None or member.kept is None else pickle.dumps(member.kept)
 
 
 def forget_fit(fit: str, dask_worker: Worker) -> None:

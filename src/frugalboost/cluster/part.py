@@ -19,12 +19,13 @@ from frugalboost.cluster.exchange import ApartError, Member, StoppedError, here,
 from frugalboost.cluster.partitions import Partition, Partitions
 from frugalboost.losses import BuiltIn
 from frugalboost.selection.final_fit import FitResult
-from frugalboost.selection.fit import fit as fit_task
 from frugalboost.tables.by_name import known_columns
 from frugalboost.tables.parts import of_all
 from frugalboost.tables.reading import read_part
 from frugalboost.tables.sample import Checksums, Sample
 from frugalboost.tables.sources import Batch, Batches, rows_of
+from frugalboost.training.fit import fit, fit_in_stages, prepare
+from frugalboost.training.model import Model
 from frugalboost.training.params import Params
 from frugalboost.training.warm_start import WarmStart
 
@@ -41,6 +42,7 @@ class Job:
     params: Params
     train: Partitions
     validation: Partitions | None
+    kept: Model | None = None  # by workers that are left of an attempt before
 
 
 @dataclass(frozen=True)
@@ -78,8 +80,15 @@ def _outcome(job: Job, member: Member) -> Outcome:
     train, validation = _samples(job, member, part)
     _check_memory(train, estimator._outputs)
     warm = getattr(estimator, "_warm_start", None) if estimator.warm_start else None
-    task = replace(estimator._task(train, validation), params=job.params, part=part)
-    result, warm = fit_task(task, _threads(estimator), warm)
+    task, threads = replace(estimator._task(train, validation), params=job.params, part=part), _threads(estimator)
+    if warm is not None:
+        warm.check(task)
+    task = prepare(task, threads, warm)
+    if len(member.addresses) == 1:  # there is no one to be left
+        model, warm = fit(task, threads, warm)
+    else:
+        model, warm = fit_in_stages(task, threads, warm, job.kept, member.keep)
+    result = FitResult(model)
     _compare(result, part)
     names = ("n_features_in_", "feature_names_in_", "categories_", "classes_")
     attributes = {name: getattr(estimator, name) for name in names if hasattr(estimator, name)}
