@@ -283,3 +283,21 @@ def test_predictions_of_arrays(client):
         np.testing.assert_array_equal(found.compute(), getattr(local, name)(X))
     delayed = model.predict([dask.delayed(X[:100]), dask.delayed(X[100:])])
     np.testing.assert_array_equal(np.concatenate(dask.compute(*delayed)), local.predict(X))
+
+
+def test_collections_that_workers_hold_already(client):
+    X, y = made(np.random.default_rng(19))
+    expected = fitted(GBFSRegressor(**SMALL), X, y)
+    chunks = sizes(400, 5)
+    rows, targets = dask.persist(divided(X, chunks), divided(y, chunks))
+    for given in (rows, rows[:, ::-1][:, ::-1]):
+        found = fitted_on(client, 3, on_cluster(expected), given, targets)
+        assert fingerprint(found) == fingerprint(expected)
+    frame = pd.DataFrame(X).rename(columns=str)
+    (whole,) = dask.persist(dd.from_pandas(frame.assign(y=y), npartitions=4, sort=False))
+    expected = fitted(expected, frame, y)
+    found = fitted_on(client, 2, on_cluster(expected), whole.drop(columns="y"), whole["y"])
+    assert fingerprint(found) == fingerprint(expected)
+    tables, vectors = client.scatter([X[:150], X[150:]]), client.scatter([y[:150], y[150:]])
+    expected = fitted(expected, X, y)
+    assert fingerprint(fitted_on(client, 2, on_cluster(expected), tables, vectors)) == fingerprint(expected)

@@ -97,9 +97,10 @@ def pieces(collection: Any) -> list[Any]:
     """The parts of a Dask collection, each with the graph that it needs and nothing else."""
     if _is_list(collection):
         return [delayed(c) for c in collection]
-    best = collection.optimize() if hasattr(collection, "optimize") else dask.optimize(collection)[0]
-    graph = ensure_dict(best.__dask_graph__())
-    return [Delayed(key, cull(graph, [key])[0]) for key in flatten(best.__dask_keys__())]
+    if hasattr(collection, "optimize"):  # a data frame
+        collection = collection.optimize()
+    graph = ensure_dict(collection.__dask_graph__())
+    return [Delayed(key, cull(graph, [key])[0]) for key in flatten(collection.__dask_keys__())]
 
 
 def _is_list(X: Any) -> bool:
