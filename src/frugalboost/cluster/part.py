@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from frugalboost import _core
 from frugalboost._support.threads import threads_for
 from frugalboost.cluster.exchange import ApartError, Member, StoppedError, here, this_member
-from frugalboost.cluster.partitions import Partition, Partitions
+from frugalboost.cluster.partitions import Partitions
 from frugalboost.losses import BuiltIn
 from frugalboost.selection.final_fit import FitResult
 from frugalboost.tables.by_name import known_columns
@@ -152,23 +152,24 @@ class PartitionBatches(Batches):
     def read(self, columns: Sequence[str] | None = None) -> Iterator[Batch]:
         """All partitions that have rows."""
         client, each = get_client(), self._partitions.each
-        ahead: list[Future] | None = None
-        for i, partition in enumerate(each):
-            futures = self._begin(client, i, partition, columns) if ahead is None else ahead
-            more = i + 1 < len(each)
-            ahead = self._begin(client, i + 1, each[i + 1], columns) if more else None
+        futures = self._begin(client, 0, columns) if each else []
+        for i in range(len(each)):
             values = [self._value(f) for f in futures]
+            futures.clear()  # while one partition is worked on, the next is read, and no other is in memory
+            if i + 1 < len(each):
+                futures = self._begin(client, i + 1, columns)
             if i not in self._targets:
                 *values, y, weights = values
                 self._targets[i] = (_vector(y), _vector(weights))
-            del futures
             batch = self._batch(i, values, columns)
-            del values
+            values.clear()
             if len(batch.y):
                 yield batch
+            del batch
 
-    def _begin(self, client: Client, i: int, partition: Partition, columns: Sequence[str] | None) -> list[Future]:
+    def _begin(self, client: Client, i: int, columns: Sequence[str] | None) -> list[Future]:
         """Let the worker compute what is needed of a partition."""
+        partition = self._partitions.each[i]
         wanted = [] if columns is not None and not columns else [partition.X if columns is None else partition.some]
         if i not in self._targets:
             wanted += [partition.y, partition.weights]
