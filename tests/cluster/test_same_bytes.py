@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pandas as pd
+import psutil
 import pytest
 from scipy import sparse
 
@@ -14,7 +15,7 @@ import dask.dataframe as dd
 from clusters import check_same, divided, fingerprint, fitted, fitted_on, on_cluster, sizes
 from dask.distributed import Client, LocalCluster
 
-from frugalboost import GBFSClassifier, GBFSRegressor
+from frugalboost import GBFSClassifier, GBFSRegressor, gbfs_path
 from frugalboost.costs import Bags, Function, Neighbours, Prices, Stage, Stages
 
 pytestmark = pytest.mark.xdist_group("cluster")
@@ -301,3 +302,63 @@ def test_collections_that_workers_hold_already(client):
     tables, vectors = client.scatter([X[:150], X[150:]]), client.scatter([y[:150], y[150:]])
     expected = fitted(expected, X, y)
     assert fingerprint(fitted_on(client, 2, on_cluster(expected), tables, vectors)) == fingerprint(expected)
+
+
+def test_scores(client):
+    X, y = made(np.random.default_rng(20))
+    w, chunks = np.random.default_rng(20).random(400), (0, 150, 250)
+    rows, weights = divided(X, chunks), divided(w, chunks)
+    regressor = fitted(on_cluster(GBFSRegressor(**SMALL)), rows, divided(y, chunks))
+    labels = np.where(y > 1, "yes", "no")
+    classifier = fitted(on_cluster(GBFSClassifier(**SMALL)), rows, divided(labels, chunks))
+    for model, target in ((regressor, y), (classifier, labels)):
+        local, given = model.to_local(), divided(target, chunks)
+        assert model.score(rows, given) == pytest.approx(local.score(X, target), abs=1e-12)
+        assert model.score(rows, given, weights) == pytest.approx(local.score(X, target, w), abs=1e-12)
+        assert model.score(X, target) == local.score(X, target)
+
+
+def test_what_is_not_there_says_so(client):
+    X, y = made(np.random.default_rng(21))
+    rows, targets = divided(X, sizes(400, 3)), divided(y, sizes(400, 3))
+    for options in ({"n_features_to_select": 2}, {"refit": True}, {"scoring": "r2"}, {"callbacks": [print]}):
+        with pytest.raises(NotImplementedError, match=f"{next(iter(options))} does not work on a cluster yet"):
+            on_cluster(GBFSRegressor(**SMALL, **options)).fit(rows, targets)
+    model = fitted(on_cluster(GBFSRegressor(**SMALL)), rows, targets)
+    with pytest.raises(NotImplementedError, match="run on one machine"):
+        gbfs_path(rows, targets, estimator=model)
+    for method in (model.apply, model.prediction_cost, lambda X: list(model.staged_predict(X))):
+        with pytest.raises(TypeError, match="is not lazy"):
+            method(rows)
+    with pytest.raises(TypeError, match="X is a ndarray, but a fit on a cluster takes"):
+        model.fit(X, y)
+    with pytest.raises(ValueError, match="divided alike"):
+        model.fit([dask.delayed(X)], [dask.delayed(y), dask.delayed(y)])
+    with pytest.raises(ValueError, match="400 rows, but y has 399"):
+        model.fit(rows, targets[1:])
+    with pytest.raises(ValueError, match="partitions with different numbers of columns"):
+        fitted_on(client, 2, model, [dask.delayed(X[:200]), dask.delayed(X[200:, 1:])], [dask.delayed(y[:200])] * 2)
+    unstable = dask.delayed(lambda: np.random.default_rng().normal(size=(200, 6)), pure=False)()
+    with pytest.raises(ValueError, match="other values of X than the first time"):
+        fitted_on(client, 2, model, [dask.delayed(X[:200]), unstable], [dask.delayed(y[:200])] * 2)
+    assert fingerprint(model) == fingerprint(fitted(GBFSRegressor(**SMALL), X, y))  # as it was
+
+
+@pytest.mark.slow
+def test_messages_are_encrypted_where_the_cluster_is_and_use_no_port_of_their_own():
+    pytest.importorskip("cryptography")
+    X, y = made(np.random.default_rng(22))
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "security": True}
+
+    def listening():
+        return sorted(c.laddr.port for c in psutil.Process().net_connections("tcp") if c.status == "LISTEN")
+
+    with LocalCluster(**options) as cluster, Client(cluster) as client:
+        assert all(address.startswith("tls://") for address in client.nthreads())
+        before = client.run(listening)
+        found = fitted(on_cluster(GBFSRegressor(**SMALL)), divided(X, sizes(400, 4)), divided(y, sizes(400, 4)))
+        assert client.run(listening) == before
+        peers = client.run(lambda dask_worker: [str(a) for a in dask_worker.rpc.available])
+        assert all(a.startswith("tls://") for addresses in peers.values() for a in addresses)
+    assert found.cluster_["messages"] > 100
+    assert fingerprint(found) == fingerprint(fitted(GBFSRegressor(**SMALL), X, y))

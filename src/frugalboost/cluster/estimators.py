@@ -12,8 +12,8 @@ from distributed import Client
 
 from frugalboost.cluster.driver import ClusterFit, client_for
 from frugalboost.cluster.part import AskedPrices, Job
-from frugalboost.cluster.partitions import Partitions, partitions_of
-from frugalboost.cluster.predictions import lazily, selected
+from frugalboost.cluster.partitions import Partitions, kind_of, partitions_of
+from frugalboost.cluster.predictions import lazily, scored, selected
 from frugalboost.costs import Cost, Function, Sum
 from frugalboost.estimators.base import GBFSBase, unchanged_on_error
 from frugalboost.estimators.classifier import GBFSClassifier
@@ -101,6 +101,20 @@ class OnCluster(GBFSBase):
             warn_if_nothing_bought(self, weighted=outcome.fitted_on[3] is not None)
         return self
 
+    def _checked(self, *rows: Any, **more: Any) -> Any:
+        raise NotImplementedError(
+            f"{type(self).__name__} has no other fit than its method fit: paths, cross-validation, stability selection "
+            f"and reports run on one machine. Use {self._local.__name__} there, or to_local()."
+        )
+
+    def _raw(self, X: Any) -> Any:
+        _refuse_collections(X)
+        return super()._raw(X)
+
+    def _values(self, X: Any) -> Any:
+        _refuse_collections(X)
+        return super()._values(X)
+
     def _validation_partitions(self, X: Any, y: Any, weights: Any) -> Partitions | None:
         if X is None:
             if y is not None:
@@ -165,6 +179,28 @@ class OnCluster(GBFSBase):
         See the guide, `More than one machine`.
         """
         return self._lazily("predict", X, getattr(self, "classes_", np.zeros(0)).dtype)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the score of the ordinary estimator, accuracy or R2, added up partition by partition.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as in :meth:`fit`, or a table in memory with its targets
+            The rows.
+
+        Returns
+        -------
+        float
+            The score.
+
+        Examples
+        --------
+        See the guide, `More than one machine`.
+        """
+        local = self.to_local()
+        if kind_of(X) is None:
+            return float(local.score(X, y, sample_weight))
+        return scored(local, partitions_of(X, y, sample_weight, None))
 
     def _lazily(self, method: str, X: Any, dtype: Any, width: int | None = None) -> Any:
         return lazily(self.to_local(), method, X, dtype, width)
@@ -266,6 +302,15 @@ class DaskGBFSRegressor(OnCluster, GBFSRegressor):
     """
 
     _local = GBFSRegressor
+
+
+def _refuse_collections(X: Any) -> None:
+    """Raise TypeError rather than bring all rows to one machine unasked."""
+    if kind_of(X) is not None:
+        raise TypeError(
+            "X is a Dask collection, and this method is not lazy. Compute a part of it first, or use map_partitions "
+            "with to_local()."
+        )
 
 
 def _plain_copy(estimator: Any, cls: type[GBFSBase]) -> Any:

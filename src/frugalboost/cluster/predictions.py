@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import dask
 import dask.array as da
 import numpy as np
 from dask import delayed
 from numpy.typing import NDArray
+from sklearn.base import is_classifier
 
-from frugalboost.cluster.partitions import kind_of, pieces
+from frugalboost.cluster.partitions import Partitions, kind_of, pieces
 
 
 def lazily(local: Any, method: str, X: Any, dtype: Any, width: int | None) -> Any:
@@ -73,3 +75,41 @@ def selected(X: Any, support: NDArray[np.bool_], local: Any, transform: Callable
         return X[:, columns]
     names = getattr(local, "feature_names_in_", None)
     return X[list(names[columns])] if names is not None else X[[X.columns[c] for c in columns]]
+
+
+def scored(local: Any, partitions: Partitions) -> float:
+    """Accuracy or R2 over all partitions, which are scored where they are."""
+    sums = delayed(_sums_of_classes if is_classifier(local) else _sums_of_numbers)
+    found = dask.compute(*(sums(local, p.X, p.y, p.weights) for p in partitions.each))
+    if is_classifier(local):
+        right, total = np.sum(found, axis=0)
+        return float(right / total)
+    weight, mean, spread, error = 0.0, 0.0, 0.0, 0.0
+    for more, own, around, lost in found:
+        if more > 0:
+            joined = weight + more
+            spread += around + (own - mean) ** 2 * weight * more / joined
+            mean, weight, error = mean + (own - mean) * more / joined, joined, error + lost
+    return 1.0 - error / spread if spread > 0 else float(error == 0)
+
+
+def _predicted(local: Any, X: Any, y: Any, weights: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64]]:
+    y = np.asarray(y).reshape(-1)
+    w = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=np.float64).reshape(-1)
+    return (local.predict(X) if len(y) else y), y, w
+
+
+def _sums_of_classes(local: Any, X: Any, y: Any, weights: Any) -> tuple[float, float]:
+    """The weight of rows that are classified rightly, and of all."""
+    predicted, y, w = _predicted(local, X, y, weights)
+    return float(w[predicted == y].sum()), float(w.sum())
+
+
+def _sums_of_numbers(local: Any, X: Any, y: Any, weights: Any) -> tuple[float, float, float, float]:
+    """Weight, mean of y, squared differences from it, and squared errors."""
+    predicted, y, w = _predicted(local, X, y, weights)
+    total = float(w.sum())
+    if total == 0:
+        return 0.0, 0.0, 0.0, 0.0
+    mean = float(w @ y / total)
+    return total, mean, float(w @ (y - mean) ** 2), float(w @ (y - predicted) ** 2)
