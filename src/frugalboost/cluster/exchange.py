@@ -13,12 +13,13 @@ import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import Future
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any
 
 import numpy as np
 from distributed import Worker, get_worker
+from distributed.protocol import to_serialize
 from numpy.typing import NDArray
 
 from frugalboost import _core
@@ -26,6 +27,8 @@ from frugalboost import _core
 FANOUT = 8
 OPERATION = "frugalboost_exchange"  # the name of our messages among those of Dask
 TOPIC = "frugalboost"  # of what a fit tells the process that started it; the fit's name follows
+Values = NDArray[np.int64] | NDArray[np.float64]
+WORTH_A_FRAME = 2**15  # bytes; smaller values travel within the message
 STOP = -1  # the number of a message that ends a fit
 
 
@@ -53,24 +56,39 @@ class Message:
     """Values of one worker, and what they are."""
 
     what: str
-    sums: bytes  # whole numbers of 64 bits
-    most: bytes  # numbers whose maxima are wanted
+    sums: NDArray[np.int64]
+    most: NDArray[np.float64]  # numbers whose maxima are wanted
 
     @property
     def bytes(self) -> int:
         """The size of the values."""
-        return len(self.sums) + len(self.most)
+        return self.sums.nbytes + self.most.nbytes
+
+    def packed(self) -> tuple[str, Any, Any]:
+        """The message as Dask sends it: large arrays without a copy."""
+        return self.what, _packed(self.sums), _packed(self.most)
+
+    @classmethod
+    def unpacked(cls, what: str, sums: Any, most: Any) -> Message:
+        """The message that was sent."""
+        sums, most = (
+            np.frombuffer(v, dtype=kind) if isinstance(v, bytes) else v
+            for v, kind in ((sums, np.int64), (most, np.float64))
+        )
+        return cls(what, sums, most)
 
     def joined(self, other: Message) -> Message:
         """Sums and maxima of two workers."""
-        if (self.what, len(self.sums), len(self.most)) != (other.what, len(other.sums), len(other.most)):
+        if (self.what, self.sums.shape, self.most.shape) != (other.what, other.sums.shape, other.most.shape):
             raise ApartError(
                 f"The workers of a fit have come apart: one adds up {self.what}, another {other.what}. The fit was "
                 "ended on all of them. This is a defect of frugalboost: please report it."
             )
-        sums = np.frombuffer(self.sums, dtype=np.int64) + np.frombuffer(other.sums, dtype=np.int64)
-        most = np.maximum(np.frombuffer(self.most), np.frombuffer(other.most))
-        return Message(self.what, sums.tobytes(), most.tobytes())
+        return Message(self.what, self.sums + other.sums, np.maximum(self.most, other.most))
+
+
+def _packed(values: Values) -> Any:
+    return values.tobytes() if values.nbytes < WORTH_A_FRAME else to_serialize(values)
 
 
 class Round:
@@ -114,7 +132,7 @@ class Member:
     def exchange(self, sums: NDArray[np.int64], most: NDArray[np.float64], what: str) -> None:
         """Replace whole numbers by their sums, and other numbers by their maxima, over all workers."""
         begin = time.perf_counter()
-        own = Message(what, sums.tobytes(), most.tobytes())
+        own = Message(what, sums.copy(), most.copy())  # where the fit is ended, the core does not wait until it is sent
         done: Future[Message] = Future()
         with self._lock:
             self.check()
@@ -122,7 +140,7 @@ class Member:
         number, self._number = self._number, self._number + 1
         self._loop.call_soon_threadsafe(self._begin, number, own, done)
         total = done.result()
-        sums[:], most[:] = np.frombuffer(total.sums, dtype=np.int64), np.frombuffer(total.most)
+        sums[:], most[:] = total.sums, total.most
         self._waiting = None
         self.counts.exchanges += 1
         self.counts.seconds += time.perf_counter() - begin
@@ -207,14 +225,14 @@ class Member:
         self._count(message)
         call = getattr(self._worker.rpc(self._parent), OPERATION)
         try:
-            answer = await call(fit=self.fit, part=self.part, number=number, message=astuple(message))
+            answer = await call(fit=self.fit, part=self.part, number=number, message=message.packed())
         except OSError as error:
             raise StoppedError(f"Worker {self._parent} can't be reached any more ({error})") from None
         if answer is None:
             raise StoppedError(f"Worker {self._parent} knows nothing of the fit")
         if "stopped" in answer:
             raise StoppedError(answer["stopped"])
-        return Message(message.what, *answer["values"])
+        return Message.unpacked(*answer["total"])
 
     async def arrive(self, part: int, number: int, message: Message) -> Message:
         """Take the values of a child; return the sums over all workers when they are known."""
@@ -285,9 +303,7 @@ class Members:
         members: Members = worker.extensions[cls.NAME]
         return members
 
-    async def on_message(
-        self, fit: str, part: int, number: int, message: tuple[str, bytes, bytes]
-    ) -> dict[str, tuple[bytes, bytes] | str]:
+    async def on_message(self, fit: str, part: int, number: int, message: tuple[str, Any, Any]) -> dict[str, Any]:
         """Answer a message of another worker."""
         member = self.places.get(fit)
         if member is None:
@@ -296,8 +312,8 @@ class Members:
             member.stop(message[0])
             return {}
         try:
-            total = await member.arrive(part, number, Message(*message))
-            return {"values": (total.sums, total.most)}
+            total = await member.arrive(part, number, Message.unpacked(*message))
+            return {"total": total.packed()}
         except StoppedError as error:
             return {"stopped": str(error)}
 
