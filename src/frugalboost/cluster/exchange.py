@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 from distributed import Worker, get_worker
-from distributed.protocol import to_serialize
+from distributed.protocol import Serialize, to_serialize
 from numpy.typing import NDArray
 
 from frugalboost import _core
@@ -71,11 +71,7 @@ class Message:
     @classmethod
     def unpacked(cls, what: str, sums: Any, most: Any) -> Message:
         """The message that was sent."""
-        sums, most = (
-            np.frombuffer(v, dtype=kind) if isinstance(v, bytes) else v
-            for v, kind in ((sums, np.int64), (most, np.float64))
-        )
-        return cls(what, sums, most)
+        return cls(what, _unpacked(sums, np.int64), _unpacked(most, np.float64))
 
     def joined(self, other: Message) -> Message:
         """Sums and maxima of two workers."""
@@ -89,6 +85,12 @@ class Message:
 
 def _packed(values: Values) -> Any:
     return values.tobytes() if values.nbytes < WORTH_A_FRAME else to_serialize(values)
+
+
+def _unpacked(values: Any, kind: type) -> Any:
+    if isinstance(values, Serialize):  # between workers of one process nothing is sent
+        return values.data
+    return np.frombuffer(values, dtype=kind) if isinstance(values, bytes) else values
 
 
 class Round:
@@ -201,9 +203,9 @@ class Member:
         try:
             total = await self._total(number, own)
         except Exception as error:
-            self.stop(str(error) or type(error).__name__)
             if not done.done():
                 done.set_exception(error)
+            self.stop(str(error) or type(error).__name__)
         else:
             if not done.done():
                 done.set_result(total)
