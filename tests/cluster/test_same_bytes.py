@@ -1,5 +1,6 @@
 """Models fitted on a cluster of processes have the bytes of those fitted on one machine."""
 
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import numpy as np
@@ -16,6 +17,7 @@ from clusters import check_same, divided, fingerprint, fitted, fitted_on, on_clu
 from dask.distributed import Client, LocalCluster
 
 from frugalboost import GBFSClassifier, GBFSRegressor, gbfs_path
+from frugalboost.cluster import exchange
 from frugalboost.costs import Bags, Function, Neighbours, Prices, Stage, Stages
 
 pytestmark = pytest.mark.xdist_group("cluster")
@@ -362,3 +364,38 @@ def test_messages_are_encrypted_where_the_cluster_is_and_use_no_port_of_their_ow
         assert all(a.startswith("tls://") for addresses in peers.values() for a in addresses)
     assert found.cluster_["messages"] > 100
     assert fingerprint(found) == fingerprint(fitted(GBFSRegressor(**SMALL), X, y))
+
+
+def test_a_worker_that_is_too_small_says_so(client):
+    X, y = made(np.random.default_rng(23))
+
+    def limit(to, dask_worker):
+        dask_worker.memory_manager.memory_limit = to
+
+    client.run(limit, 10_000)
+    try:
+        with pytest.raises(MemoryError, match=r"200 rows x 6 columns, needs about .* GB .* Use more workers or larger"):
+            fitted_on(client, 2, on_cluster(GBFSRegressor(**SMALL)), divided(X, (200, 200)), divided(y, (200, 200)))
+    finally:
+        client.run(limit, None)
+
+
+def test_two_fits_at_once(client):
+    """Each worker has a single thread, and both fits need all of them."""
+    X, y = made(np.random.default_rng(24))
+    parts = divided(X, sizes(400, 5)), divided(y, sizes(400, 5))
+    models = [on_cluster(GBFSRegressor(**SMALL | {"max_depth": depth})) for depth in (2, 3)]
+    with ThreadPoolExecutor(2) as pool:
+        for model in [pool.submit(fitted_on, client, 5, model, *parts) for model in models]:
+            model.result(timeout=60)
+    for model in models:
+        assert fingerprint(model) == fingerprint(fitted(model.to_local(), X, y))
+
+
+@pytest.mark.parametrize("fanout", [1, 2])
+def test_any_tree_of_workers(client, monkeypatch, fanout):
+    """A chain of five workers, and a tree of three levels."""
+    monkeypatch.setattr(exchange, "FANOUT", fanout)
+    X, y = made(np.random.default_rng(25))
+    found, _ = check_same(client, GBFSRegressor(**SMALL), X, y, at=[(5, 7)])
+    assert found.cluster_["messages"] == 2 * 4 * found.cluster_["exchanges"]

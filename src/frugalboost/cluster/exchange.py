@@ -218,6 +218,8 @@ class Member:
         if self._parent is not None:
             total = await self._send_up(number, total)
         del self._rounds[number]
+        for _ in self._children:
+            self._count(total)
         if not here.total.done():
             here.total.set_result(total)
         return total
@@ -244,9 +246,7 @@ class Member:
         here.arrived[part] = message
         if len(here.arrived) == len(self._children) and not here.complete.done():
             here.complete.set_result(None)
-        total = await asyncio.shield(here.total)
-        self._count(total)
-        return total
+        return await asyncio.shield(here.total)
 
     def stop(self, reason: str) -> None:
         """End the fit on this worker: everything that waits gets an error."""
