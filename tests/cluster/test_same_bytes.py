@@ -399,3 +399,12 @@ def test_any_tree_of_workers(client, monkeypatch, fanout):
     X, y = made(np.random.default_rng(25))
     found, _ = check_same(client, GBFSRegressor(**SMALL), X, y, at=[(5, 7)])
     assert found.cluster_["messages"] == 2 * 4 * found.cluster_["exchanges"]
+
+
+def test_progress_is_shown_here(client, capsys):
+    X, y = made(np.random.default_rng(26))
+    model = on_cluster(GBFSRegressor(**SMALL, verbose=1))
+    fitted_on(client, 2, model, divided(X, sizes(400, 4)), divided(y, sizes(400, 4)))
+    shown = capsys.readouterr().out
+    assert "iteration" in shown
+    assert "stopped: max_iter was reached" in shown

@@ -17,9 +17,11 @@ import dask
 from distributed import Client, Future, get_client
 
 import frugalboost
+from frugalboost._support.progress import ProgressLine
 from frugalboost.cluster import exchange
 from frugalboost.cluster.exchange import StoppedError
 from frugalboost.cluster.part import Job, Outcome, run_part
+from frugalboost.training.fit import ENDINGS
 from frugalboost.training.model import Model
 
 LOOK = 0.2  # seconds between looks at workers
@@ -177,6 +179,8 @@ class Attempt:
         self._job = replace(job, fit=f"{job.fit}-{uuid.uuid4().hex[:8]}")
         self._told: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
         self._topic = f"{exchange.TOPIC}-{self._job.fit}"
+        done = 0 if job.kept is None else job.kept.n_iterations
+        self._line = ProgressLine(done, job.params.max_iter) if job.verbose else None
 
     def run(self, report: Report) -> Outcome:
         """Start all workers, and wait for them."""
@@ -186,7 +190,10 @@ class Attempt:
             self._join()
             futures = self._submit()
             self._wait(futures)
-            return self._collect(futures, report)
+            outcome = self._collect(futures, report)
+            if self._line is not None:
+                self._line.close(f"stopped: {ENDINGS[outcome.result.model.ending]}")
+            return outcome
         except BaseException as error:
             self._end(f"The fit was ended: {type(error).__name__}")
             if isinstance(error, LostWorkers):
@@ -262,6 +269,8 @@ class Attempt:
             raise ClusterError(f"The fit was ended on the cluster: {errors[0]}.")
 
     def _hear(self, told: dict[str, Any]) -> None:
+        if told["what"] == "iteration" and self._line is not None:
+            self._line(*told["record"])
         if told["what"] == "prices":
             answer = self._answer(told["question"])
             self._on([self._workers[told["part"]]], exchange.give_answer, self._job.fit, told["number"], answer)

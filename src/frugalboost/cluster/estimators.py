@@ -87,7 +87,14 @@ class OnCluster(GBFSBase):
             estimator = _plain_copy(self, self._local).set_params(
                 costs=costs, callbacks=None, random_state=0, verbose=0
             )
-            job = Job(f"fit-{uuid.uuid4().hex[:12]}", estimator, Params.from_estimator(self), train, validation)
+            job = Job(
+                f"fit-{uuid.uuid4().hex[:12]}",
+                estimator,
+                Params.from_estimator(self),
+                train,
+                validation,
+                bool(self.verbose),
+            )
             running = ClusterFit(client, job, functions)
             outcome = running.run()
             for name, value in outcome.attributes.items():

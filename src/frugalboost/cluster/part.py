@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import pickle
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -24,12 +25,13 @@ from frugalboost.tables.parts import of_all
 from frugalboost.tables.reading import read_part
 from frugalboost.tables.sample import Checksums, Sample
 from frugalboost.tables.sources import Batch, Batches, rows_of
-from frugalboost.training.fit import fit, fit_in_stages, prepare
+from frugalboost.training.fit import FIRST_STAGE, fit_in_stages, prepare
 from frugalboost.training.model import Model
 from frugalboost.training.params import Params
 from frugalboost.training.warm_start import WarmStart
 
 ROW_BYTES, ROW_BYTES_OUTPUT = 60, 30  # beside bins: targets, lists of rows, gradients and predictions
+EVERY = 0.5  # seconds between two messages about progress
 LOOK = 0.2  # seconds between looks whether the fit was ended, while a partition is read
 
 
@@ -42,6 +44,7 @@ class Job:
     params: Params
     train: Partitions
     validation: Partitions | None
+    verbose: bool = False
     kept: Model | None = None  # by workers that are left of an attempt before
 
 
@@ -84,15 +87,27 @@ def _outcome(job: Job, member: Member) -> Outcome:
     if warm is not None:
         warm.check(task)
     task = prepare(task, threads, warm)
-    if len(member.addresses) == 1:  # there is no one to be left
-        model, warm = fit(task, threads, warm)
-    else:
-        model, warm = fit_in_stages(task, threads, warm, job.kept, member.keep)
+    first_stage = FIRST_STAGE if len(member.addresses) > 1 else task.params.max_iter  # alone there is no one to be left
+    observer = Telling(member) if job.verbose and member.part == 0 else None
+    model, warm = fit_in_stages(task, threads, warm, job.kept, member.keep, first_stage, observer)
     result = FitResult(model)
     _compare(result, part)
     names = ("n_features_in_", "feature_names_in_", "categories_", "classes_")
     attributes = {name: getattr(estimator, name) for name in names if hasattr(estimator, name)}
     return Outcome(result, warm, train.checksums(part), attributes)
+
+
+class Telling:
+    """Tells the process that started the fit about iterations, now and then."""
+
+    def __init__(self, member: Member) -> None:
+        self._member, self._told = member, float("-inf")
+
+    def __call__(self, iteration: int, loss: float, validation_loss: float, features: int, cost: float) -> None:
+        """Note one iteration."""
+        if time.monotonic() - self._told > EVERY:
+            self._told = time.monotonic()
+            self._member.tell("iteration", record=[iteration, loss, validation_loss, features, cost])
 
 
 def _samples(job: Job, member: Member, part: _core.CarriedPart) -> tuple[Sample, Sample | None]:

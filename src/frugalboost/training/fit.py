@@ -13,7 +13,7 @@ from frugalboost._support.progress import ProgressLine
 from frugalboost.tables.sample import Sample
 from frugalboost.tables.targets import positive_weight
 from frugalboost.training.binning import Thresholds
-from frugalboost.training.boosting import boost
+from frugalboost.training.boosting import Observer, boost
 from frugalboost.training.model import Model
 from frugalboost.training.set_aside import set_aside
 from frugalboost.training.task import FitTask
@@ -97,6 +97,8 @@ def fit_in_stages(
     warm: WarmStart | None,
     kept: Model | None,
     keep: Callable[[Model], None],
+    first_stage: int = FIRST_STAGE,
+    observer: Observer | None = None,
 ) -> tuple[Model, WarmStart]:
     """Fit a prepared task, or continue an earlier fit; after some iterations, and three times as many, call ``keep``.
 
@@ -107,12 +109,12 @@ def fit_in_stages(
         return warm.model, warm
     model = kept if kept is not None or warm is None else warm.model
     task = replace(task, same_bins=task.same_bins or kept is not None)
-    most, limit, ending = task.params.max_iter, FIRST_STAGE, None
+    most, limit, ending = task.params.max_iter, max(1, first_stage), None
     while ending is None or (ending == "max_iter" and model is not None and model.n_iterations < most):
         while model is not None and limit <= model.n_iterations:
             limit *= 3
         stage = replace(task, params=replace(task.params, max_iter=min(limit, most)))
-        model = boost(stage, model, None, threads)
+        model = boost(stage, model, observer, threads)
         task, ending = replace(task, same_bins=True), model.ending
         keep(model)
     assert model is not None
