@@ -41,10 +41,15 @@ def read_table(estimator: Any, X: Any, y: Any, weights: Any, *, reset: bool, wha
 def read_part(estimator: Any, batches: Batches, part: _core.ThreadPart, *, reset: bool, what: str = "X") -> Read:
     """Return one part of a table for fit, with its targets and weights."""
     own = next(batches.read(), None)
-    heads = [head for head in of_all(None if own is None else _first_rows(own), part) if head is not None]
-    if not heads:
+    filled = of_all(own is not None, part)
+    if not any(filled):
         raise ValueError(f"{what} has no rows.")
-    head = heads[0] if own is None else own
+    head = own
+    if not all(filled):  # a part without rows learns from another what columns there are
+        shown = None if own is None or part.part != filled.index(True) else _first_rows(own)
+        heads = of_all(shown, part)
+        head = heads[filled.index(True)] if own is None else own
+    assert head is not None
     if not sparse.issparse(head.X):
         read = FirstReading(estimator, batches, head, reset, what, part).run()
     elif own is not None:
