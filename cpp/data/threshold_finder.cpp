@@ -118,11 +118,13 @@ ColumnSummary ThresholdFinder::summary_of(size_t column, size_t level, Summary::
 // Some columns at a time: the summaries of all of them may be larger than the table.
 void ThresholdFinder::add_parts(Together& together) {
   if (together.alone()) return;
-  constexpr size_t kAtOnce = 64;
+  constexpr size_t kWordsAtOnce = size_t{1} << 20, kWordsOfRow = 3, kMostAtOnce = 256;
   const size_t all_rows = index(sum_of(together, narrow<std::int64_t>(seen_), "rows of thresholds"));
+  const size_t of_column = kWordsOfRow * std::min(all_rows, rule_.most) + 1;  // words of all parts together
+  const size_t at_once = std::clamp<size_t>(kWordsAtOnce / of_column, 1, kMostAtOnce);
   Summary::Spare spare;
-  for (size_t first = 0; first < columns(); first += kAtOnce) {
-    const size_t last = std::min(columns(), first + kAtOnce);
+  for (size_t first = 0; first < columns(); first += at_once) {
+    const size_t last = std::min(columns(), first + at_once);
     std::vector<std::int64_t> counts;
     for (size_t c = first; c < last; ++c)
       for (size_t listed : columns_[c].listed()) counts.push_back(narrow<std::int64_t>(listed));

@@ -60,16 +60,17 @@ class LogLoss final : public Loss {
   double mean_and_derivatives(const Target& t, const double* raw, Derivatives& d, Context& context) override {
     const size_t blocks = (t.rows() + kBlock - 1) / kBlock;
     std::vector<double> largest_g(blocks), largest_h(blocks);
-    const double mean = weighted_mean(t, context, shift_of(t), [&](size_t begin, size_t end, double* out) {
+    const auto fill = [&](size_t begin, size_t end, double* out) {
       double *g = d.g.data() + begin, *h = d.h.data() + begin;
       kernels().logistic(end - begin, t.y.data() + begin, raw + begin, g, h, out);
       largest_g[begin / kBlock] = kernels().largest_magnitude(end - begin, g);
       largest_h[begin / kBlock] = kernels().largest_magnitude(end - begin, h);
+    };
+    std::array<double, 2> most{};
+    const double mean = weighted_mean(t, context, shift_of(t), fill, most, [&] {
+      most = {kernels().largest_magnitude(blocks, largest_g.data()),
+              kernels().largest_magnitude(blocks, largest_h.data())};
     });
-    d.largest_g = kernels().largest_magnitude(blocks, largest_g.data());
-    d.largest_h = kernels().largest_magnitude(blocks, largest_h.data());
-    std::array<double, 2> most{d.largest_g, d.largest_h};
-    context.together().largest(most, "the largest derivatives");
     d.largest_g = most[0];
     d.largest_h = most[1];
     return mean;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -104,8 +105,12 @@ int loss_shift(double largest, const Weights& weights);
 // sum w * value / sum w, where fill(begin, end, out) computes the values of a block of rows. They are summed as
 // integers, so neither the order of rows nor threads nor parts of the table change the sum.
 
-template <class Fill>
-double weighted_mean(const Target& target, Context& context, int& shift, const Fill& fill) {
+// `facts`, if any, are numbers whose maxima over all parts are wanted too; `learn` finds them after `fill`.
+inline constexpr auto kNothingToLearn = [] {};
+
+template <class Fill, class Learn = decltype(kNothingToLearn)>
+double weighted_mean(const Target& target, Context& context, int& shift, const Fill& fill, std::span<double> facts = {},
+                     const Learn& learn = kNothingToLearn) {
   const size_t n = target.rows(), blocks = (n + kLossBlock - 1) / kLossBlock;
   std::vector<Int128> sums(blocks);
   std::vector<double> most(blocks);
@@ -117,16 +122,18 @@ double weighted_mean(const Target& target, Context& context, int& shift, const F
       most[block] = own.largest();
       sums[block] = own.sum(*target.weights, begin);
     });
-    const double largest =
-        largest_of(context.together(), LossSum(most.data(), blocks, 0).largest(), "the largest loss");
+    learn();
+    std::vector<double> maxima(facts.begin(), facts.end());
+    maxima.push_back(LossSum(most.data(), blocks, 0).largest());
+    Int128 total = std::accumulate(sums.begin(), sums.end(), Int128{0});
+    sum_and_largest(context.together(), total, maxima, "losses");
+    const double largest = maxima.back();
+    std::copy_n(maxima.begin(), facts.size(), facts.begin());
     if (!(largest < kInfinity)) return largest;
     if (const int fitting = loss_shift(largest, *target.weights); shift != fitting) {
       shift = fitting;
       continue;
     }
-    Int128 total = 0;
-    for (Int128 s : sums) total += s;
-    total = sum_of(context.together(), total, "losses");
     return scaled(real(total), -shift) / real(target.weights->total);
   }
 }

@@ -1,6 +1,7 @@
 #include "support/together.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace frugal {
 namespace {
@@ -15,6 +16,22 @@ class Alone final : public Together {
 
 // A 128-bit number is sent as four words of 32 bits, so that sums over parts can't overflow 64 bits.
 constexpr size_t kWords = 4;
+using Words = std::array<std::int64_t, kWords>;
+
+Words words_of(Int128 v) {
+  Words words;
+  for (size_t w = 0; w < kWords; ++w) {
+    words[w] = w + 1 < kWords ? low_bits<std::uint32_t>(v) : low_bits<std::int64_t>(v);
+    v >>= 32;
+  }
+  return words;
+}
+
+Int128 from_words(const std::int64_t* words) {
+  Int128 v = 0;
+  for (size_t w = kWords; w-- > 0;) v = v * (Int128{1} << 32) + words[w];
+  return v;
+}
 
 }  // namespace
 
@@ -32,15 +49,16 @@ void sum_all(Together& together, std::span<Int128> values, const char* what) {
   if (together.alone()) return;
   std::vector<std::int64_t> words;
   for (Int128 v : values)
-    for (size_t w = 0; w < kWords; ++w) {
-      words.push_back(w + 1 < kWords ? low_bits<std::uint32_t>(v) : low_bits<std::int64_t>(v));
-      v >>= 32;
-    }
+    for (std::int64_t word : words_of(v)) words.push_back(word);
   together.sum(words, what);
-  for (size_t i = 0; i < values.size(); ++i) {
-    values[i] = 0;
-    for (size_t w = kWords; w-- > 0;) values[i] = values[i] * (Int128{1} << 32) + words[kWords * i + w];
-  }
+  for (size_t i = 0; i < values.size(); ++i) values[i] = from_words(words.data() + kWords * i);
+}
+
+void sum_and_largest(Together& together, Int128& sum, std::span<double> most, const char* what) {
+  if (together.alone()) return;
+  Words words = words_of(sum);
+  together.sum_and_largest(words, most, what);
+  sum = from_words(words.data());
 }
 
 Int128 sum_of(Together& together, Int128 value, const char* what) {

@@ -31,6 +31,11 @@ class Together {
   // be the same in all parts.
   virtual void sum(std::span<std::int64_t> values, const char* what) = 0;
   virtual void largest(std::span<double> values, const char* what) = 0;
+  // Both at once: one message where messages are what takes time.
+  virtual void sum_and_largest(std::span<std::int64_t> sums, std::span<double> most, const char* what) {
+    sum(sums, what);
+    largest(most, what);
+  }
 };
 
 // For a table in one piece.
@@ -39,6 +44,8 @@ Together& alone();
 std::int64_t sum_of(Together& together, std::int64_t value, const char* what);
 Int128 sum_of(Together& together, Int128 value, const char* what);
 void sum_all(Together& together, std::span<Int128> values, const char* what);
+// A sum and several maxima.
+void sum_and_largest(Together& together, Int128& sum, std::span<double> most, const char* what);
 double largest_of(Together& together, double value, const char* what);
 // The list of each part, in the order of parts.
 std::vector<std::vector<std::int64_t>> gathered(Together& together, std::span<const std::int64_t> own,

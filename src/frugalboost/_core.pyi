@@ -26,6 +26,11 @@ class ThreadPart:
     def gather(self, own: bytes) -> list[bytes]:
         """The bytes of each part, in the order of parts."""
 
+class CarriedPart(ThreadPart):
+    """A part of a table whose values an object carries to the others."""
+
+    def __init__(self, part: int, parts: int, carrier: object) -> None: ...
+
 def thread_parts(parts: int) -> list[ThreadPart]:
     """Parts of a table in threads of this process."""
 

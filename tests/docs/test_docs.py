@@ -30,6 +30,7 @@ SLOW = {
     "docs/command_line.md",
     "docs/export.md",
     "docs/guide/bags.md",
+    "docs/guide/cluster.md",
     "docs/guide/clusters.md",
     "docs/guide/large_data.md",
     "docs/guide/pick_k.md",
@@ -131,7 +132,7 @@ def described():
                 yield getattr(module, found[1])
 
 
-@pytest.mark.parametrize("name", ["", ".costs", ".export", ".inspection", ".losses", ".plotting", ".report"])
+@pytest.mark.parametrize("name", ["", ".costs", ".dask", ".export", ".inspection", ".losses", ".plotting", ".report"])
 def test_every_public_name_is_in_the_reference(name):
     module = importlib.import_module(f"frugalboost{name}")
     public = getattr(module, "__all__", None) or [

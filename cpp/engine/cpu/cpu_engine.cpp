@@ -119,8 +119,10 @@ void CpuEngine::begin_screening() {
   sample_->begin_trees(gradients, drawn_, context_);
 }
 
-// Sums of the open nodes: those of the smaller sibling from its rows, those of the larger one by subtraction.
+// Sums of the open nodes: those of the smaller sibling from its rows, those of the larger one by subtraction. Parts
+// have added up gradients when they split.
 void CpuEngine::add_up_level(std::span<const std::uint8_t> open, bool squares) {
+  const bool alone = context_.together().alone();
   std::vector<Siblings> pairs;
   std::vector<std::int64_t> gradient;
   std::vector<Int128> square;
@@ -128,17 +130,16 @@ void CpuEngine::add_up_level(std::span<const std::uint8_t> open, bool squares) {
     if (!open[pair.small] && (pair.large == kNone || !open[pair.large])) continue;
     pairs.push_back(pair);
     const OpenNode& small = level_.nodes[pair.small];
-    gradient.push_back(pair.large == kNone ? 0 : rows_.gradient(small, context_));
+    if (alone) gradient.push_back(pair.large == kNone ? 0 : rows_.gradient(small, context_));
     square.push_back(squares ? rows_.squares(small, context_) : 0);
   }
-  context_.together().sum(gradient, "gradients of nodes");
   if (squares) sum_all(context_.together(), square, "squared gradients of nodes");
   for (size_t i = 0; i < pairs.size(); ++i) {
     NodeSums& small = level_.nodes[pairs[i].small].sums;
     small.squares = square[i];
     if (pairs[i].large == kNone) continue;                // a root, whose gradient sum is known
     NodeSums& large = level_.nodes[pairs[i].large].sums;  // still those of its parent
-    large.gradient -= small.gradient = gradient[i];
+    if (alone) large.gradient -= small.gradient = gradient[i];
     large.squares -= square[i];
   }
 }
@@ -157,13 +158,15 @@ std::vector<NodeSums> CpuEngine::split(std::span<const SplitRule> splits, std::s
   std::vector<NodeSplit> node_splits;
   for (const SplitRule& rule : splits) node_splits.push_back({&rule, level_.nodes[rule.node]});
   partition_.split(node_splits, bins(), weights_, context_);
+  partition_.add_up(node_splits, searched(), weights_, context_);
   if (sample_) sample_->split(splits, context_);
   Level next;
   std::vector<NodeSums> sums;
   for (NodeSplit& p : node_splits) {
     const bool left_small = p.left.sums.rows <= p.right.sums.rows;
     OpenNode& large = left_small ? p.right : p.left;
-    large.sums.gradient = p.node.sums.gradient;  // add_up_level subtracts those of the smaller one
+    if (context_.together().alone())
+      large.sums.gradient = p.node.sums.gradient;  // add_up_level subtracts those of the smaller one
     large.sums.squares = p.node.sums.squares;
     const size_t left = next.nodes.size(), right = left + 1;
     next.pairs.push_back(left_small ? Siblings{left, right, p.rule->node} : Siblings{right, left, p.rule->node});

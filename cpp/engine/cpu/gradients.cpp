@@ -80,10 +80,24 @@ void GridGradients::set(std::span<const double> g, double largest, const Weights
     range[0] = std::max(range[0], -real(f.lowest));
     range[1] = std::max(range[1], real(f.highest));
   }
-  facts.total = sum_of(context.together(), total, "gradients");
-  context.together().largest(range, "the range of gradients");
+  context.together().sum_and_largest({&total, 1}, range, "gradients");
+  facts.total = total;
   facts.lowest = truncated<std::int32_t>(-range[0]);
   facts.highest = truncated<std::int32_t>(range[1]);
+}
+
+std::int64_t GridGradients::over(std::span<const Row> rows, const Weights& weights, Context& context) const {
+  std::vector<std::int64_t> sums(blocks_of(rows.size()));
+  context.over_blocks(rows.size(), kBlock, 1.0, [&](size_t begin, size_t end, size_t block) {
+    std::int64_t sum = 0;
+    if (weights.uniform()) {
+      for (size_t i = begin; i < end; ++i) sum += q[rows[i]];
+    } else {
+      for (size_t i = begin; i < end; ++i) sum += weights.units[rows[i]] * q[rows[i]];
+    }
+    sums[block] = sum;
+  });
+  return std::accumulate(sums.begin(), sums.end(), std::int64_t{0});
 }
 
 double GridGradients::impurity(const Weights& weights, Context& context) const {

@@ -19,6 +19,9 @@ struct GridGradients {
   // `largest`: the largest magnitude; negative: not known. Throws if a gradient is not finite.
   void set(std::span<const double> g, double largest, const Weights& weights, Context& context);
 
+  // sum weight * q over some rows of this part of the table.
+  std::int64_t over(std::span<const Row> rows, const Weights& weights, Context& context) const;
+
   // 1/2 sum w (g - mean)^2, from exact sums. Throws if it is too large for a double.
   double impurity(const Weights& weights, Context& context) const;
 

@@ -40,8 +40,8 @@ void mark(Part& part, const SplitRule& rule, const RowPartition::Bins& bins_of, 
     part.weight += weights.units[rows[i]] & -narrow<std::int64_t>((bits[i / 64] >> (i % 64)) & 1);
 }
 
-// Sets the places of the children's rows in this part of the table, and their sums over all parts.
-void place(std::vector<Part>& parts, std::span<NodeSplit> splits, Together& together) {
+// Sets the places of the children's rows in this part of the table, and counts those on the left.
+void place(std::vector<Part>& parts, std::span<NodeSplit> splits) {
   std::vector<std::int64_t> sums(2 * splits.size());  // rows and weight of each left child
   for (const Part& p : parts) {
     sums[2 * p.at.owner] += p.left_rows;
@@ -64,13 +64,9 @@ void place(std::vector<Part>& parts, std::span<NodeSplit> splits, Together& toge
     left_at[p.at.owner] += p.left_rows;
     right_at[p.at.owner] += p.rows() - p.left_rows;
   }
-  together.sum(sums, "rows and weights of children");
   for (size_t i = 0; i < splits.size(); ++i) {
-    NodeSplit& s = splits[i];
-    s.left.sums.rows = sums[2 * i];
-    s.left.sums.weight = sums[2 * i + 1];
-    s.right.sums.rows = s.node.sums.rows - sums[2 * i];
-    s.right.sums.weight = s.node.sums.weight - sums[2 * i + 1];
+    splits[i].left.sums.rows = sums[2 * i];
+    splits[i].left.sums.weight = sums[2 * i + 1];
   }
 }
 
@@ -105,12 +101,37 @@ void RowPartition::split(std::span<NodeSplit> splits, const Bins& bins, const We
   context.parallel_for(parts.size(), work, [&](size_t i, size_t) {
     mark(parts[i], *splits[parts[i].at.owner].rule, bins, weights, from(parts[i]), bits_.data() + i * kPartWords);
   });
-  place(parts, splits, context.together());
+  place(parts, splits);
   context.parallel_for(parts.size(), work, [&](size_t i, size_t) {
     Row* to = list(parts[i], true);
     kernels().partition_rows(parts[i].rows(), from(parts[i]), bits_.data() + i * kPartWords, to + parts[i].left_to,
                              to + parts[i].right_to);
   });
+}
+
+void RowPartition::add_up(std::span<NodeSplit> splits, AllGradients gradients, const Weights& weights,
+                          Context& context) const {
+  if (splits.empty()) return;
+  const bool alone = context.together().alone();
+  constexpr size_t kSums = 3;
+  std::vector<std::int64_t> sums(kSums * splits.size());
+  for (size_t i = 0; i < splits.size(); ++i) {
+    const OpenNode& left = splits[i].left;
+    sums[kSums * i] = left.sums.rows;
+    sums[kSums * i + 1] = left.sums.weight;
+    if (!alone) sums[kSums * i + 2] = gradients[left.output].over(rows(left), weights, context);
+  }
+  context.together().sum(sums, "sums of children");
+  for (size_t i = 0; i < splits.size(); ++i) {
+    NodeSplit& s = splits[i];
+    s.left.sums.rows = sums[kSums * i];
+    s.left.sums.weight = sums[kSums * i + 1];
+    s.right.sums.rows = s.node.sums.rows - s.left.sums.rows;
+    s.right.sums.weight = s.node.sums.weight - s.left.sums.weight;
+    if (alone) continue;  // gradients are added up for nodes that are searched
+    s.left.sums.gradient = sums[kSums * i + 2];
+    s.right.sums.gradient = s.node.sums.gradient - s.left.sums.gradient;
+  }
 }
 
 }  // namespace frugal

@@ -9,6 +9,7 @@
 
 #include "data/target.hpp"
 #include "engine/cpu/drawn_rows.hpp"
+#include "engine/cpu/gradients.hpp"
 #include "engine/cpu/node.hpp"
 #include "support/threads.hpp"
 
@@ -37,7 +38,10 @@ class RowPartition {
   // Writes the bins of some rows in the column of a split.
   using Bins = std::function<void(const SplitRule& rule, std::span<const Row> rows, std::uint8_t* out)>;
   // Rows keep their order on both sides, so the rows of every node stay ascending.
+  // The children know the sums of this part of the table alone; `add_up` follows.
   void split(std::span<NodeSplit> splits, const Bins& bins, const Weights& weights, Context& context);
+  // Sums of the children over all parts, in one message: rows, weights and, if there are other parts, gradients.
+  void add_up(std::span<NodeSplit> splits, AllGradients gradients, const Weights& weights, Context& context) const;
 
  private:
   void make_lists(size_t trees) {

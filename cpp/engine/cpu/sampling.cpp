@@ -131,6 +131,7 @@ void RowSample::split(std::span<const SplitRule> splits, Context& context) {
           out[i] = X_.bin(rule.column, chosen_[rows[i]]);
       },
       weights_, context);
+  partition_.add_up(own, gradients_, weights_, context);
   nodes_.clear();
   for (const NodeSplit& s : own) {
     nodes_.push_back(s.left);

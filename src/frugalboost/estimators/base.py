@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 import frugalboost.estimators.saving as saving
+from frugalboost import _core
 from frugalboost._support.threads import threads_for
 from frugalboost.costs import Cost, Costs
 from frugalboost.estimators.explaining import ExplainingMixin
@@ -26,6 +27,7 @@ from frugalboost.estimators.watching import watch_of
 from frugalboost.losses import BuiltIn, Loss, has_values, resolve_loss
 from frugalboost.selection.final_fit import FitResult
 from frugalboost.selection.fit import fit as fit_task
+from frugalboost.tables import Table
 from frugalboost.tables.by_name import known_columns
 from frugalboost.tables.reading import read_table
 from frugalboost.tables.sample import Checksums, Sample
@@ -163,6 +165,10 @@ class GBFSBase(NotebookMixin, ExplainingMixin, MadeOfMixin, PredictingMixin, Sel
         """Check training and validation rows, once."""
         raise NotImplementedError
 
+    def _sample(self, X: Table, y: Any, sample_weight: Any, part: _core.ThreadPart | None = None) -> Sample:
+        """Training rows with checked targets and weights. ``part``: other parts of the table have more rows."""
+        raise NotImplementedError
+
     def _encoded_target(self, y: Any) -> Floats:
         raise NotImplementedError
 
@@ -186,13 +192,15 @@ class GBFSBase(NotebookMixin, ExplainingMixin, MadeOfMixin, PredictingMixin, Sel
                 raise ValueError("sample_weight_val is given without X_val and y_val.")
             return None
         X_val = known_columns(self, X_val)
-        X_val, y_val, weights = read_table(self, X_val, y_val, sample_weight_val, reset=False, what="X_val")
-        check_consistent_length(X_val, y_val)
+        return self._validation_rows(*read_table(self, X_val, y_val, sample_weight_val, reset=False, what="X_val"))
+
+    def _validation_rows(self, X: Table, y: Any, weights: Any, part: _core.ThreadPart | None = None) -> Sample:
+        check_consistent_length(X, y)
         try:
-            target = self._encoded_target(y_val)
+            target = self._encoded_target(y)
         except (TypeError, ValueError) as error:
             raise type(error)(f"y_val: {error}") from None
-        return Sample(X_val, target, check_weights(weights, X_val, "sample_weight_val"))
+        return Sample(X, target, check_weights(weights, X, "sample_weight_val", part))
 
     def _fit_checked(self, train: Sample, validation: Sample | None = None) -> Self:
         warm = getattr(self, "_warm_start", None) if self.warm_start else None

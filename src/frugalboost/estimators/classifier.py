@@ -9,15 +9,17 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, _fit_context
-from sklearn.utils import compute_sample_weight
+from sklearn.utils import compute_class_weight, compute_sample_weight
 from sklearn.utils.validation import check_consistent_length
 
 import frugalboost.estimators.saving as saving
+from frugalboost import _core
 from frugalboost.costs import Costs
 from frugalboost.estimators.base import GBFSBase, unchanged_on_error
 from frugalboost.estimators.docstrings import described
 from frugalboost.losses import CLASSIFICATION, BuiltIn, Loss, resolve_loss
 from frugalboost.tables import Table
+from frugalboost.tables.parts import of_all
 from frugalboost.tables.reading import read_table
 from frugalboost.tables.sample import Sample
 from frugalboost.tables.targets import check_weights, check_y_classes, positive_weight, with_mean_one
@@ -166,36 +168,44 @@ class GBFSClassifier(ClassifierMixin, GBFSBase):  # type: ignore[misc]
         sample_weight_val: ArrayLike | None = None,
     ) -> tuple[Sample, Sample | None]:
         resolve_loss(self.loss, self._losses)  # an error comes before anything is read
-        X, y, sample_weight = read_table(self, X, y, sample_weight, reset=True)
-        y = check_y_classes(y)
+        train = self._sample(*read_table(self, X, y, sample_weight, reset=True))
+        return train, self._validation_sample(X_val, y_val, sample_weight_val)
+
+    def _sample(self, X: Table, y: Any, sample_weight: Any, part: _core.ThreadPart | None = None) -> Sample:
+        if part is None or len(y):
+            y = check_y_classes(y)
         check_consistent_length(X, y)
+        present = _labels(y, part)
         if not (self.warm_start and hasattr(self, "_warm_start")):
-            self.classes_ = np.unique(y)
+            self.classes_ = present
         if len(self.classes_) < 2:
             raise ValueError(
                 f"y has only one class, {self.classes_.tolist()[0]!r}; a classifier needs at least two classes."
             )
-        weights = self._weights(X, y, sample_weight)
-        validation = self._validation_sample(X_val, y_val, sample_weight_val)
-        return Sample(X, self._encoded_target(y), weights), validation
+        weights = self._weights(X, y, sample_weight, part)
+        return Sample(X, self._encoded_target(y), weights)
 
     @property
     def _outputs(self) -> int:
         """One for two classes, else one for each."""
         return 1 if len(self.classes_) == 2 else len(self.classes_)
 
-    def _weights(self, X: Table, y: NDArray[Any], sample_weight: ArrayLike | None) -> Floats | None:
-        weights = check_weights(sample_weight, X)
+    def _weights(
+        self, X: Table, y: NDArray[Any], sample_weight: ArrayLike | None, part: _core.ThreadPart | None
+    ) -> Floats | None:
+        weights = check_weights(sample_weight, X, part=part)
         if self.class_weight is not None:
-            by_class = compute_sample_weight(self.class_weight, y)
-            weights = check_weights(by_class if weights is None else by_class * weights, X, "class_weight")
-        weights = with_mean_one(weights)
-        if weights is not None and len(np.unique(y[positive_weight(weights)])) < 2:
+            by_class = _weights_of_classes(self.class_weight, y, part)
+            weights = check_weights(by_class if weights is None else by_class * weights, X, "class_weight", part)
+        weights = with_mean_one(weights, part)
+        if weights is not None and len(_labels(y[positive_weight(weights, part)], part)) < 2:
             raise ValueError("Only one class has rows with a positive weight; a classifier needs at least two classes.")
         return weights
 
     def _encoded_target(self, y: Any) -> Floats:
         """Class numbers; labels that fit did not see are an error."""
+        if not len(y):  # of a part without rows
+            return np.zeros(0)
         y = check_y_classes(y)
         labels, place = np.unique(y, return_inverse=True)
         code = {label: float(k) for k, label in enumerate(self.classes_.tolist())}
@@ -382,3 +392,24 @@ class GBFSClassifier(ClassifierMixin, GBFSBase):  # type: ignore[misc]
             return p
         built_in = isinstance(self._loss, BuiltIn)
         return np.column_stack([self._loss.inverse_link(-raw) if built_in else 1.0 - p, p])
+
+
+def _labels(y: NDArray[Any], part: _core.ThreadPart | None) -> NDArray[Any]:
+    """The labels that rows of any part have, ascending."""
+    found = of_all(np.unique(y), part)
+    filled = [labels for labels in found if len(labels)] or found[:1]
+    return np.unique(np.concatenate(filled))
+
+
+def _weights_of_classes(class_weight: Any, y: NDArray[Any], part: _core.ThreadPart | None) -> Floats:
+    """The weight of each row's class."""
+    if part is None:
+        return np.asarray(compute_sample_weight(class_weight, y), dtype=np.float64)
+    labels = _labels(y, part)
+    place = np.searchsorted(labels, y) if len(y) else np.zeros(0, dtype=np.intp)
+    if isinstance(class_weight, str):  # "balanced"
+        rows = np.sum(of_all(np.bincount(place, minlength=len(labels)), part), axis=0)
+        weights = rows.sum() / (len(labels) * rows.astype(np.float64))
+    else:
+        weights = compute_class_weight(class_weight, classes=labels, y=labels)
+    return np.asarray(weights, dtype=np.float64)[place]

@@ -12,13 +12,15 @@ from sklearn.base import RegressorMixin, _fit_context
 from sklearn.utils.validation import check_consistent_length
 
 import frugalboost.estimators.saving as saving
+from frugalboost import _core
 from frugalboost.costs import Costs
 from frugalboost.estimators.base import GBFSBase, unchanged_on_error
 from frugalboost.estimators.docstrings import described
 from frugalboost.losses import REGRESSION, BuiltIn, Loss
+from frugalboost.tables import Table
 from frugalboost.tables.reading import read_table
 from frugalboost.tables.sample import Sample
-from frugalboost.tables.targets import check_weights, check_y, columns_of, positive_weight, with_mean_one
+from frugalboost.tables.targets import check_weights, check_y, columns_of, extremes, positive_weight, with_mean_one
 from frugalboost.training.parameters import REGRESSOR, constraints
 
 Floats = NDArray[np.float64]
@@ -162,21 +164,25 @@ class GBFSRegressor(RegressorMixin, GBFSBase):  # type: ignore[misc]
         y_val: ArrayLike | None = None,
         sample_weight_val: ArrayLike | None = None,
     ) -> tuple[Sample, Sample | None]:
+        loss = self._loss  # an error comes before anything is read
+        train = self._sample(*read_table(self, X, y, sample_weight, reset=True))
+        validation = self._validation_sample(X_val, y_val, sample_weight_val)
+        if validation is not None and validation.y.shape[1:] != train.y.shape[1:]:
+            raise ValueError(f"y_val has {len(columns_of(validation.y))} column(s), and y has {self.n_outputs_}.")
+        if isinstance(loss, BuiltIn) and validation is not None:
+            loss.check_domain(validation.y, "y_val")
+        return train, validation
+
+    def _sample(self, X: Table, y: Any, sample_weight: Any, part: _core.ThreadPart | None = None) -> Sample:
+        target = self._encoded_target(y) if part is None else check_y(y, part)
         loss = self._loss
-        X, y, sample_weight = read_table(self, X, y, sample_weight, reset=True)
-        target = self._encoded_target(y)
         check_consistent_length(X, target)
         self.n_outputs_ = len(columns_of(target))
-        weights = with_mean_one(check_weights(sample_weight, X))
-        validation = self._validation_sample(X_val, y_val, sample_weight_val)
-        if validation is not None and validation.y.shape[1:] != target.shape[1:]:
-            raise ValueError(f"y_val has {len(columns_of(validation.y))} column(s), and y has {self.n_outputs_}.")
+        weights = with_mean_one(check_weights(sample_weight, X, part=part), part)
         if isinstance(loss, BuiltIn):
-            for column in columns_of(target if weights is None else target[positive_weight(weights)]):
-                loss.check_target(column)
-            if validation is not None:
-                loss.check_domain(validation.y, "y_val")
-        return Sample(X, target, weights), validation
+            for column in columns_of(target if weights is None else target[positive_weight(weights, part)]):
+                loss.check_target(column if part is None else extremes(column, part))
+        return Sample(X, target, weights)
 
     @property
     def _outputs(self) -> int:
@@ -196,7 +202,7 @@ class GBFSRegressor(RegressorMixin, GBFSBase):  # type: ignore[misc]
         return tags
 
     def _encoded_target(self, y: Any) -> Floats:
-        return check_y(y)
+        return check_y(y) if len(y) else np.zeros(0)
 
     def predict(self, X: Any) -> Floats:
         """Return predictions.

@@ -38,7 +38,7 @@ from frugalboost.recipe.text import (
     with_columns,
 )
 from frugalboost.tables.frames import as_frame
-from frugalboost.tables.sources import ArrowBatches, _dataset
+from frugalboost.tables.sources import ArrowBatches, dataset_of
 
 
 def load_table(
@@ -144,7 +144,7 @@ def read_parquet(place: str, only: Sequence[str] | None) -> LoadedTable:
     found = parquet_files(place)
     source = Path(place).name or repr(place)
     loaded: LoadedTable = read_or_explain(
-        source, lambda: columns_of(source, ArrowBatches(_dataset(found), None, None, False), only)
+        source, lambda: columns_of(source, ArrowBatches(dataset_of(found), None, None, False), only)
     )
     return loaded
 

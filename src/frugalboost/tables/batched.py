@@ -34,6 +34,7 @@ class Stream:
     verbose: bool
     finder: _core.ThresholdFinder | None = None  # it has already seen all rows, each with weight 1
     checksums: list[int] = field(default_factory=list)  # of the first reading of all columns, when that is done
+    first: int = 0  # the number of rows of the whole table before these
 
     def tables(self, what: str) -> Iterator[tuple[Table, int]]:
         """Checked tables, each with the number of rows before it."""
@@ -45,7 +46,7 @@ class Stream:
             if at > self.shape[0]:
                 break
             self._compare(batch, slice(at - len(table), at))
-            seen = checksum.combined(seen, checksum.of_rows(table, at - len(table)))
+            seen = checksum.combined(seen, checksum.of_rows(table, self.first + at - len(table)))
             yield table, at - len(table)
             if line is not None:
                 line(at)
@@ -92,8 +93,10 @@ class BatchedTable(Table):
             "so that a continued fit uses the same bins."
         )
 
-    def checksum(self) -> int:
+    def checksum(self, first: int = 0) -> int:
         """A number that differs for tables with other values; known after the first reading."""
+        if first != self._stream.first:
+            raise ValueError("The table begins with another row.")
         if self._rows is not None or not self._stream.checksums:
             raise ValueError("The table has not been read completely.")
         return self._stream.checksums[0]

@@ -42,10 +42,10 @@ def of_rows(table: HasRows, at: int) -> int:
     return _sum(_mixed(table.row_bits(rows) ^ _mixed(numbers[rows]))) if len(rows) else 0
 
 
-def of_vector(values: NDArray[Any]) -> int:
-    """The checksum of one number for each row, or of several."""
+def of_vector(values: NDArray[Any], at: int = 0) -> int:
+    """The checksum of one number for each row, or of several, from a row on; those of all pieces add up."""
     values = values.ravel()
-    return _sum(_mixed(value_bits(values) ^ _mixed(np.arange(len(values), dtype=np.uint64))))
+    return _sum(_mixed(value_bits(values) ^ _mixed(np.arange(at, at + len(values), dtype=np.uint64))))
 
 
 def combined(one: int, other: int) -> int:

@@ -81,9 +81,9 @@ class Table(ABC):
         """The values of one column; of a categorical one places in its vocabulary."""
         raise NotImplementedError
 
-    def checksum(self) -> int:
-        """A number that differs for tables with other values."""
-        return of_rows(self, 0)
+    def checksum(self, first: int = 0) -> int:
+        """A number that differs for tables with other values. ``first``: the number of the first row."""
+        return of_rows(self, first)
 
     def row_bits(self, rows: Places) -> Bits:
         """A hash of 64 bits for each of some rows."""

@@ -17,6 +17,7 @@ from frugalboost.tables.batched import MOST_CELLS, SAMPLED_FROM, BatchedTable, S
 from frugalboost.tables.checking import category_columns, check_X, keeps_levels
 from frugalboost.tables.kinds import Table
 from frugalboost.tables.levels import CodedColumn, Value
+from frugalboost.tables.parts import common_levels, first_row, of_all
 from frugalboost.tables.sources import Batch, Batches, as_batches, rows_of
 
 Read = tuple[Table, Any, Any]  # a table, targets, weights
@@ -35,6 +36,48 @@ def read_table(estimator: Any, X: Any, y: Any, weights: Any, *, reset: bool, wha
     if sparse.issparse(head.X):
         return _put_together(estimator, batches, reset, what)
     return FirstReading(estimator, batches, head, reset, what).run()
+
+
+def read_part(estimator: Any, batches: Batches, part: _core.ThreadPart, *, reset: bool, what: str = "X") -> Read:
+    """Return one part of a table for fit, with its targets and weights."""
+    own = next(batches.read(), None)
+    filled = of_all(own is not None, part)
+    if not any(filled):
+        raise ValueError(f"{what} has no rows.")
+    head = own
+    if not all(filled):  # a part without rows learns from another what columns there are
+        shown = None if own is None or part.part != filled.index(True) else _first_rows(own)
+        heads = of_all(shown, part)
+        head = heads[filled.index(True)] if own is None else own
+    assert head is not None
+    if not sparse.issparse(head.X):
+        read = FirstReading(estimator, batches, head, reset, what, part).run()
+    elif own is not None:
+        read = _put_together(estimator, batches, reset, what)
+    else:
+        nothing = check_X(estimator, head.X, reset=reset, what=what, in_fit=True).take(np.zeros(0, dtype=np.int64))
+        read = nothing, np.zeros(0), None if head.weights is None else np.zeros(0)
+    names = getattr(estimator, "feature_names_in_", None)
+    _compare_columns(
+        [estimator.n_features_in_, None if names is None else list(names), sorted(estimator.categories_)], part, what
+    )
+    return read
+
+
+def _first_rows(batch: Batch) -> Batch:
+    """Two rows of a batch, to know its kind and its columns by."""
+    X = batch.X.slice(0, 2) if hasattr(batch.X, "slice") else batch.X[:2]
+    return Batch(X, np.asarray(batch.y)[:2], None if batch.weights is None else np.asarray(batch.weights)[:2])
+
+
+def _compare_columns(own: list[Any], part: _core.ThreadPart, what: str) -> None:
+    """Raise ValueError unless all parts have the same columns."""
+    first, *others = of_all(own, part)
+    for other in others:
+        if other != first:
+            i = [a == b for a, b in zip(first, other)].index(False)
+            noun = ("numbers of columns", "names of columns", "categorical columns")[i]
+            raise ValueError(f"{what} has partitions with different {noun}: {first[i]} and {other[i]}.")
 
 
 def _put_together(estimator: Any, batches: Batches, reset: bool, what: str) -> Read:
@@ -83,14 +126,28 @@ class Targets:
 
     def joined(self) -> tuple[NDArray[Any], NDArray[Any] | None]:
         """Targets and weights of all rows."""
+        if not self._y:
+            return np.zeros(0), None
         weights = [w for w in self._weights if w is not None]
         return np.concatenate(self._y), np.concatenate(weights) if weights else None
 
 
 class FirstReading:
-    """Reads batches once: targets, weights, levels and, without weights and categories, thresholds."""
+    """Reads batches once: targets, weights, levels and, without weights and categories, thresholds.
 
-    def __init__(self, estimator: Any, batches: Batches, head: Batch, reset: bool, what: str) -> None:
+    ``part``: other parts of the table have more rows; ``head`` may be one of theirs.
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        batches: Batches,
+        head: Batch,
+        reset: bool,
+        what: str,
+        part: _core.ThreadPart | None = None,
+    ) -> None:
+        self._part, self._weighted = part, head.weights is not None
         self._estimator, self._batches, self._reset, self._what = estimator, batches, reset, what
         self._names, self._categorical = self._columns(head.X)
         self._levels: dict[int, set[Value]] = {}
@@ -99,10 +156,12 @@ class FirstReading:
             estimator.categories_ = {}
         # From files only these columns are read.
         self._only = None
-        if batches.can_choose_columns:
+        if part is not None and not self._levels:
+            self._only = []  # a part's rows must be counted before its values are looked at
+        elif batches.can_choose_columns:
             self._only = [self._names[c] for c in sorted(self._categorical)]
         self._finder: _core.ThresholdFinder | None = None
-        if self._only is None and reset and not self._categorical:
+        if self._only is None and reset and not self._categorical and part is None:
             self._finder = _core.ThresholdFinder(estimator.n_features_in_, MOST_CELLS, SAMPLED_FROM, rows=0)
 
     def run(self) -> Read:
@@ -118,17 +177,19 @@ class FirstReading:
                 numbers = np.arange(targets.rows - len(table), targets.rows)
                 self._finder.add(table.numbers(), numbers, None, 0, threads_for(estimator.n_jobs))
                 seen = checksum.combined(seen, checksum.of_rows(table, targets.rows - len(table)))
-        for c, found in self._levels.items():
+        for c, found in common_levels(self._levels, self._part).items():
             if len({isinstance(v, str) for v in found}) > 1:
                 name = self._names[c] if self._names else c
                 raise ValueError(f"{self._what}: column {name!r} has texts in some batches and numbers in others.")
             estimator.categories_[c] = sorted(found)
         vocabulary = {c: tuple(values) for c, values in estimator.categories_.items()}
         y, weights = targets.joined()
+        if self._weighted and weights is None:
+            weights = np.zeros(0)
         shape = (targets.rows, estimator.n_features_in_)
-        stream = Stream(
-            self._batches, self._check, shape, y, weights, vocabulary, bool(estimator.verbose), self._finder
-        )
+        verbose = bool(estimator.verbose) and self._part is None
+        first = first_row(targets.rows, self._part)
+        stream = Stream(self._batches, self._check, shape, y, weights, vocabulary, verbose, self._finder, first=first)
         if self._finder is not None:
             stream.checksums.append(seen)
         return BatchedTable(stream), y, weights

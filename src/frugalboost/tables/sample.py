@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
-from frugalboost.tables.checksum import of_vector
+from frugalboost import _core
+from frugalboost.tables.checksum import combined, of_vector
 from frugalboost.tables.kinds import Table
+from frugalboost.tables.parts import first_row, of_all
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.integer[Any]]
@@ -59,10 +62,17 @@ class Sample:
             return replace(self, X=self.X.columns(columns))
         return replace(self, X=_safe_indexing(self.X, columns.tolist(), axis=1))
 
-    def checksums(self) -> Checksums:
-        """The number of rows, and checksums of X, y and weights, of a checked sample."""
-        weights = None if self.weights is None else f"{of_vector(self.weights):016x}"
-        return len(self), f"{self.table.checksum():016x}", f"{of_vector(self.y):016x}", weights
+    def checksums(self, part: _core.ThreadPart | None = None) -> Checksums:
+        """The number of rows, and checksums of X, y and weights, of a checked sample, or of all parts of one."""
+        first = first_row(len(self), part)
+        vectors = [0 if v is None else of_vector(v, first) for v in (self.y, self.weights)]
+        X, y, weights = (reduce(combined, sums) for sums in zip(*of_all((self.table.checksum(first), *vectors), part)))
+        return (
+            sum(of_all(len(self), part)),
+            f"{X:016x}",
+            f"{y:016x}",
+            None if self.weights is None else f"{weights:016x}",
+        )
 
 
 def _some(values: Any, places: Places) -> Any:

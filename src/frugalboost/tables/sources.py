@@ -37,7 +37,7 @@ class Batches(ABC):
 def as_batches(X: Any, y: Any = None, weights: Any = None, *, for_fit: bool = True, what: str = "X") -> Batches | None:
     """X as a source of batches, or None if it is a table."""
     if isinstance(X, str | os.PathLike) or _are_paths(X):
-        return ArrowBatches(_dataset(X), y, weights, for_fit)
+        return ArrowBatches(dataset_of(X), y, weights, for_fit)
     if type(X).__module__.startswith("pyarrow") and hasattr(X, "to_batches") and hasattr(X, "schema"):
         if not hasattr(X, "column_names"):  # a table has column names, a dataset has not
             return ArrowBatches(X, y, weights, for_fit)
@@ -152,8 +152,8 @@ class ArrowBatches(Batches):
             table = _table_of(batch)
             yield Batch(
                 table.select(wanted),
-                None if self._y is None else _values(table, self._y),
-                None if self._weights is None else _values(table, self._weights),
+                None if self._y is None else named_target(table, self._y),
+                None if self._weights is None else named_target(table, self._weights),
             )
 
 
@@ -163,7 +163,8 @@ def _table_of(batch: Any) -> Any:
     return pyarrow.Table.from_batches([batch])
 
 
-def _values(table: Any, name: str) -> NDArray[Any]:
+def named_target(table: Any, name: str) -> NDArray[Any]:
+    """A column of an Arrow table that must not have missing values."""
     column = table.column(name)
     if column.null_count:
         raise ValueError(f"Column {name!r} has missing values, so some rows lack a target or a weight. Drop them.")
@@ -171,7 +172,7 @@ def _values(table: Any, name: str) -> NDArray[Any]:
     return array
 
 
-def _dataset(paths: Any) -> Any:
+def dataset_of(paths: Any) -> Any:
     """A Parquet file, a folder of them, or a list of files, as a dataset."""
     try:
         import pyarrow.dataset as ds

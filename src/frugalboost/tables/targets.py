@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from sklearn.utils.validation import _check_sample_weight, _check_y, check_array
 
 from frugalboost import _core
 from frugalboost.tables.kinds import Table
+from frugalboost.tables.parts import exact_sum, of_all
 
 Floats = NDArray[np.float64]
 
@@ -22,26 +22,32 @@ def positive_weight(weights: Floats, part: _core.ThreadPart | None = None) -> ND
     return np.asarray(np.rint(np.ldexp(weights, _core.weight_shift(weights, part))) > 0)
 
 
-def check_weights(sample_weight: Any, X: Table, what: str = "sample_weight") -> Floats | None:
+def check_weights(
+    sample_weight: Any, X: Table, what: str = "sample_weight", part: _core.ThreadPart | None = None
+) -> Floats | None:
     """Return weights as floats, or None if all are 1."""
     if sample_weight is None:
         return None
-    try:
-        weights: Floats = _check_sample_weight(sample_weight, X, dtype=np.float64)
-    except ValueError as error:
-        raise ValueError(f"{what}: {error}") from None
+    weights: Floats = np.zeros(0)
+    if len(X) or part is None:
+        try:
+            weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        except ValueError as error:
+            raise ValueError(f"{what}: {error}") from None
     if (weights < 0).any():
         raise ValueError(f"{what} has negative values; weights are zero or positive.")
-    if not (weights > 0).any():
-        raise ValueError(f"{what} is zero for every row; at least one must be positive.")
     with np.errstate(over="ignore"):
-        total = weights.sum()
+        facts = of_all((bool((weights > 0).any()), bool((weights == 1).all()), float(weights.sum())), part)
+        positive, ones, totals = zip(*facts, strict=True)
+        total = np.sum(totals)
+    if not any(positive):
+        raise ValueError(f"{what} is zero for every row; at least one must be positive.")
     if not np.isfinite(total):
         raise ValueError(f"{what}: the sum of the weights is not finite. Rescale them.")
-    return None if (weights == 1).all() else weights
+    return None if all(ones) else weights
 
 
-def with_mean_one(weights: Floats | None) -> Floats | None:
+def with_mean_one(weights: Floats | None, part: _core.ThreadPart | None = None) -> Floats | None:
     """Scale relative weights to a mean of 1: weights with a mean below 1 that are not all whole numbers.
 
     Weights that add up to 1, as in surveys and AdaBoost, would be less than a leaf needs. Rows of weight zero are left
@@ -49,16 +55,18 @@ def with_mean_one(weights: Floats | None) -> Floats | None:
     """
     if weights is None:
         return None
-    counting = weights[positive_weight(weights)]
-    least, most = float(counting.min()), float(counting.max())
-    mean = least if least == most else math.fsum(counting.tolist()) / len(counting)  # exact in any order of rows
-    if not mean < 1 or (counting == np.floor(counting)).all():
+    counting = weights[positive_weight(weights, part)]
+    own = (len(counting), counting.min(initial=np.inf), counting.max(initial=0.0), bool((counting % 1 == 0).all()))
+    rows, smallest, largest, whole = zip(*of_all(own, part), strict=True)
+    least, most = float(min(smallest)), float(max(largest))
+    mean = least if least == most else exact_sum(counting, part) / sum(rows)  # the same for any order of rows
+    if not mean < 1 or all(whole):
         return weights
     relative = weights / mean
-    return None if (relative == 1).all() else relative
+    return None if all(of_all(bool((relative == 1).all()), part)) else relative
 
 
-def check_y(y: Any) -> Floats:
+def check_y(y: Any, part: _core.ThreadPart | None = None) -> Floats:
     """Return a target of numbers; with several columns, if it has more than one."""
     if sparse.issparse(y):
         raise TypeError("y is a sparse matrix. Give an array: y.toarray().")
@@ -66,15 +74,26 @@ def check_y(y: Any) -> Floats:
     several = len(shape) == 2 and shape[1] != 1
     if several and shape[1] == 0:
         raise ValueError("y has no columns: there is nothing to predict.")
-    target: Floats = _check_y(y, multi_output=several, y_numeric=True, estimator=None)
-    target = target.astype(np.float64) + 0.0  # no negative zeros
+    if several and part is not None:
+        raise ValueError(f"y has {shape[1]} columns; a table in parts can have one target only.")
+    target: Floats = np.zeros(0)
+    if part is None or len(y):
+        target = _check_y(y, multi_output=several, y_numeric=True, estimator=None).astype(np.float64)
+        target += 0.0  # no negative zeros
     for column in columns_of(target):
-        if len(column) and not column.max() / 4 - column.min() / 4 < np.finfo(np.float64).max / 4:
+        least, most = extremes(column, part)
+        if least < most and not most / 4 - least / 4 < np.finfo(np.float64).max / 4:
             raise ValueError(
-                f"y has values from {column.min():g} to {column.max():g}: their differences are too large for a "
-                "floating point number. Rescale y."
+                f"y has values from {least:g} to {most:g}: their differences are too large for a floating point "
+                "number. Rescale y."
             )
     return target
+
+
+def extremes(values: Floats, part: _core.ThreadPart | None) -> Floats:
+    """The smallest and the largest number of all parts."""
+    smallest, largest = zip(*of_all((values.min(initial=np.inf), values.max(initial=-np.inf)), part), strict=True)
+    return np.array([min(smallest), max(largest)])
 
 
 def columns_of(y: Floats) -> list[Floats]:

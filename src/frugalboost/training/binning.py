@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from frugalboost import _core
 from frugalboost.tables import Levels, SparseTable, Table
 from frugalboost.tables.batched import MOST_CELLS, SAMPLED_FROM
-from frugalboost.training.draws import first_row, sum_over_parts
+from frugalboost.tables.parts import first_row
+from frugalboost.training.draws import sum_over_parts
 
 Floats = NDArray[np.float64]
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frugalboost import _core
+from frugalboost.tables.parts import first_row
 
 Hashes = NDArray[np.uint64]
 
@@ -27,15 +28,6 @@ def sum_over_parts(values: NDArray[np.int64], part: _core.ThreadPart | None) -> 
         part.sum(flat)
         values = flat.reshape(values.shape)
     return values
-
-
-def first_row(rows: int, part: _core.ThreadPart | None) -> int:
-    """The number of a part's first row in the whole table."""
-    if part is None:
-        return 0
-    counts = np.zeros(part.parts, dtype=np.int64)
-    counts[part.part] = rows
-    return int(sum_over_parts(counts, part)[: part.part].sum())
 
 
 def row_hashes(rows: int, seed: int, part: _core.ThreadPart | None) -> Hashes:

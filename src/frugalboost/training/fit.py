@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -15,13 +16,14 @@ from frugalboost.tables import SparseTable
 from frugalboost.tables.sample import Sample
 from frugalboost.tables.targets import positive_weight
 from frugalboost.training.binning import Thresholds
-from frugalboost.training.boosting import boost
+from frugalboost.training.boosting import Observer, boost
 from frugalboost.training.model import Model
 from frugalboost.training.set_aside import set_aside
 from frugalboost.training.task import FitTask
 from frugalboost.training.warm_start import WarmStart, fingerprint_of
 from frugalboost.training.watching import Watch
 
+FIRST_STAGE = 25  # iterations of the first of the stages after which a model is kept
 ENDINGS = {
     "max_iter": "max_iter was reached",
     "converged": "no split is worth its price any more",
@@ -111,6 +113,36 @@ def fit(
     if warm is not None and warm.has_converged(fingerprint):
         return warm.model, warm
     model = _with_progress(task, None if warm is None else warm.model, threads, verbose, watch)
+    return model, WarmStart.after(task, model, fingerprint, warm)
+
+
+def fit_in_stages(
+    task: FitTask,
+    threads: int,
+    warm: WarmStart | None,
+    kept: Model | None,
+    keep: Callable[[Model], None],
+    first_stage: int = FIRST_STAGE,
+    observer: Observer | None = None,
+) -> tuple[Model, WarmStart]:
+    """Fit a prepared task, or continue an earlier fit; after some iterations, and three times as many, call ``keep``.
+
+    A fit that was interrupted goes on from what was ``kept``, and leads to the model of one that was not.
+    """
+    fingerprint = fingerprint_of(task) if task.params.warm_start else None
+    if warm is not None and warm.has_converged(fingerprint):
+        return warm.model, warm
+    model = kept if kept is not None or warm is None else warm.model
+    task = replace(task, same_bins=task.same_bins or kept is not None)
+    most, limit, ending = task.params.max_iter, max(1, first_stage), None
+    while ending is None or (ending == "max_iter" and model is not None and model.n_iterations < most):
+        while model is not None and limit <= model.n_iterations:
+            limit *= 3
+        stage = replace(task, params=replace(task.params, max_iter=min(limit, most)))
+        model = boost(stage, model, observer, threads)
+        task, ending = replace(task, same_bins=True), model.ending
+        keep(model)
+    assert model is not None
     return model, WarmStart.after(task, model, fingerprint, warm)
 
 

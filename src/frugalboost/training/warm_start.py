@@ -6,11 +6,15 @@ import zlib
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from frugalboost import _core
 from frugalboost.losses import BuiltIn, Loss
+from frugalboost.tables.checksum import of_vector
+from frugalboost.tables.parts import first_row, of_all
+from frugalboost.tables.sample import Sample
 from frugalboost.training.binning import Thresholds
 from frugalboost.training.constraints import Constraints
+from frugalboost.training.draws import row_hashes
 from frugalboost.training.model import Model
 from frugalboost.training.set_aside import DRAW
 from frugalboost.training.task import FitTask
@@ -107,15 +111,23 @@ class WarmStart:
 
 
 def fingerprint_of(task: FitTask) -> tuple[int, str]:
-    """A checksum of everything that decides which trees are grown, to recognise a converged fit."""
-    checksum = 0
-    arrays: list[NDArray[np.generic] | None] = [task.train.y, task.train.weights, task.costs.start]
+    """A checksum of everything that decides which trees are grown, to recognise a converged fit.
+
+    It depends neither on how bins are stored nor on the parts that a table lies in.
+    """
+    seen = [*_of_rows(task.train, task.bins, task.part)]
     if task.validation is not None:
-        arrays += [task.validation.y, task.validation.weights]
-    for binned in (task.bins, task.validation_bins):
-        if binned is not None:
-            arrays += [np.asarray(a) for a in (binned.bytes, binned.listed_bins, binned.listed_rows)]
-    for array in arrays:
-        checksum = zlib.crc32(b"" if array is None else np.ascontiguousarray(array).data, checksum)
+        seen += _of_rows(task.validation, task.validation_bins, task.part)
+    checksum = zlib.crc32(np.ascontiguousarray(task.costs.start).data, zlib.crc32(repr(seen).encode()))
     constraints = [task.constraints] if task.constraints else []
     return checksum, repr((task.params.key(), task.costs.key, task.budget, task.loss, *constraints))
+
+
+def _of_rows(rows: Sample, bins: _core.BinnedMatrix | None, part: _core.ThreadPart | None) -> list[int]:
+    """Checksums of targets, weights and the bins of each column; those of parts add up."""
+    first = first_row(len(rows), part)
+    own = [len(rows), *(0 if v is None else of_vector(v, first) for v in (rows.y, rows.weights))]
+    factors = row_hashes(len(rows), 0, part)
+    if bins is not None:
+        own += [int(np.dot(bins.bins(c).astype(np.uint64), factors)) for c in range(bins.shape[1])]
+    return [sum(values) % 2**64 for values in zip(*of_all(own, part), strict=True)]
