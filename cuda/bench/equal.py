@@ -1,6 +1,6 @@
 """Whether models of a GPU and of the CPU have the same bytes: many settings on made tables, and real ones.
 
-    python -m cuda.bench.equal
+    PYTHONPATH=. python cuda/bench/equal.py
 
 Real tables are read from the folder that FRUGALBOOST_DATA names. Prints a line for each model; ends with status 1 where
 two differ.

@@ -1,6 +1,6 @@
 """Small fits that run every kernel, for compute-sanitizer.
 
-compute-sanitizer --tool racecheck python -m cuda.bench.small
+PYTHONPATH=. compute-sanitizer --tool racecheck python cuda/bench/small.py
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+from equal import table
 
-from cuda.bench.equal import table
 from frugalboost import GBFSClassifier, GBFSRegressor
 
 

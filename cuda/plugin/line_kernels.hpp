@@ -18,7 +18,7 @@ FRUGAL_DEVICE void run(const LineSum& a, B& block, Nothing&) {
   typename B::template PerThread<Int128> sums[LineSum::kSums];
   block.each([&](int t) {
     for (Word i = Word{block.number()} * B::kThreads + t; i < a.rows.count; i += Word{block.count()} * B::kThreads) {
-      const Row row = row_at(a.rows, static_cast<std::uint32_t>(i));
+      const Row row = row_at(a.rows, low_bits<std::uint32_t>(i));
       const Int128 unit = unit_of(a.units, row);
       const Int128 g = unit * on_grid(a.grid_g, a.g[row]), h = unit * on_grid(a.grid_h, a.h[row]);
       const std::int64_t score = a.scores[a.bins[Word{row} * a.step]];
@@ -37,7 +37,7 @@ FRUGAL_DEVICE void run(const Dot& a, B& block, Nothing&) {
   const DotJob job = a.jobs[block.number()];
   typename B::template PerThread<Int128> score, square, gradient;
   block.each([&](int t) {
-    if (static_cast<std::uint32_t>(t) >= job.count) return;
+    if (low_bits<std::uint32_t>(t) >= job.count) return;
     const std::int64_t z = job.scores[t], q = job.cells[Word(t) * 2 * kTile], w = job.cells[Word(t) * 2 * kTile + 1];
     score[t] = Int128{w} * z;
     square[t] = Int128{w} * (z * z);
@@ -93,9 +93,9 @@ FRUGAL_DEVICE void run(const Curvature& a, B& block, CurvatureMemory& m) {
     if (i >= a.count || j > i) return;
     Word* out = a.out + (Word{i} * a.count + j) * kWideWords;
     const Int128 v = sum[t];
-    atomic_add(out, static_cast<Word>(v) & 0xFFFFFFFFull);
-    atomic_add(out + 1, static_cast<Word>(v) >> 32);
-    atomic_add(out + 2, static_cast<Word>(static_cast<std::int64_t>(v >> 64)));
+    atomic_add(out, low_bits<Word>(v) & 0xFFFFFFFFull);
+    atomic_add(out + 1, low_bits<Word>(v) >> 32);
+    atomic_add(out + 2, low_bits<Word>(low_bits<std::int64_t>(v >> 64)));
   });
 }
 

@@ -82,7 +82,7 @@ FRUGAL_DEVICE double log_sum_exp(const double* raw, Word rows, std::uint32_t out
   for (std::uint32_t k = 0; k < outputs; ++k)
     total += bits_as<std::int64_t>(portable_exp(raw[k * rows + row] - top) * kScale + kMagic) -
              bits_as<std::int64_t>(kMagic);
-  return top + portable_log(static_cast<double>(total) * (1.0 / kScale));
+  return top + portable_log(real(total) * (1.0 / kScale));
 }
 
 // A value on the grid of losses, where values up to 2^88 count; larger ones mean that the grid does not fit.
@@ -90,8 +90,8 @@ FRUGAL_DEVICE Int128 loss_on_grid(const NumberGrid& grid, double value) {
   constexpr double kLow = 0x1p40, kPerLow = 0x1p-40;
   const double v = grid.plain ? value * grid.scale : ldexp(value, grid.shift);
   if (!(v < 0x1p88 && v > -0x1p88)) return 0;
-  const std::int64_t above = static_cast<std::int64_t>(v * kPerLow);
-  return (Int128{above} << 40) + llrint(v - static_cast<double>(above) * kLow);
+  const std::int64_t above = truncated<std::int64_t>(v * kPerLow);
+  return (Int128{above} << 40) + llrint(v - real(above) * kLow);
 }
 
 template <class B>
@@ -106,18 +106,18 @@ FRUGAL_DEVICE void run(const LossOfRows& a, B& block, Nothing&) {
       PointLoss point{0.0, 0.0, 0.0};
       if (softmax) {
         a.log_sum[i] = log_sum_exp(a.raw, a.rows, a.outputs, i);
-        point.value = a.log_sum[i] - a.raw[static_cast<Word>(y) * a.rows + i];
+        point.value = a.log_sum[i] - a.raw[truncated<Word>(y) * a.rows + i];
       } else {
         point = point_loss(a.loss, y, a.raw[i]);
       }
       sum[t] += unit_of(a.units, i) * loss_on_grid(a.grid, point.value);
-      const auto magnitude = static_cast<std::int64_t>(magnitude_bits(point.value));
+      const auto magnitude = low_bits<std::int64_t>(magnitude_bits(point.value));
       most[t] = most[t] > magnitude ? most[t] : magnitude;
       if (softmax || !a.g) continue;
       a.g[i] = point.g;
       a.h[i] = point.h;
-      const auto g = static_cast<std::int64_t>(magnitude_bits(point.g));
-      const auto h = static_cast<std::int64_t>(magnitude_bits(point.h));
+      const auto g = low_bits<std::int64_t>(magnitude_bits(point.g));
+      const auto h = low_bits<std::int64_t>(magnitude_bits(point.h));
       most_g[t] = most_g[t] > g ? most_g[t] : g;
       most_h[t] = most_h[t] > h ? most_h[t] : h;
     }
@@ -131,11 +131,11 @@ FRUGAL_DEVICE void run(const LossOfRows& a, B& block, Nothing&) {
         most_g[t] = most_h[t] = 0;
         for (Word i = first + t; i < a.rows; i += step) {
           const double p = portable_exp(a.raw[k * a.rows + i] - a.log_sum[i]);
-          const double g = (a.y[i] == static_cast<double>(k) ? 1.0 : 0.0) - p, h = p * (1.0 - p);
+          const double g = (a.y[i] == real(k) ? 1.0 : 0.0) - p, h = p * (1.0 - p);
           a.g[k * a.rows + i] = g;
           a.h[k * a.rows + i] = h;
-          const auto bits_g = static_cast<std::int64_t>(magnitude_bits(g));
-          const auto bits_h = static_cast<std::int64_t>(magnitude_bits(h));
+          const auto bits_g = low_bits<std::int64_t>(magnitude_bits(g));
+          const auto bits_h = low_bits<std::int64_t>(magnitude_bits(h));
           most_g[t] = most_g[t] > bits_g ? most_g[t] : bits_g;
           most_h[t] = most_h[t] > bits_h ? most_h[t] : bits_h;
         }
@@ -146,7 +146,7 @@ FRUGAL_DEVICE void run(const LossOfRows& a, B& block, Nothing&) {
 }
 
 FRUGAL_DEVICE std::int64_t moved_to(std::int32_t q, std::int32_t up, std::int32_t down) {
-  const std::int64_t v = static_cast<std::int64_t>(static_cast<Word>(std::int64_t{q}) << up);
+  const std::int64_t v = low_bits<std::int64_t>(low_bits<Word>(std::int64_t{q}) << up);
   return down == 0 ? v : (v + (std::int64_t{1} << (down - 1))) >> down;
 }
 
@@ -162,11 +162,11 @@ FRUGAL_DEVICE void run(const Quantize& a, B& block, Nothing&) {
   block.each([&](int t) {
     for (Word i = Word{block.number()} * B::kThreads + t; i < a.rows; i += Word{block.count()} * B::kThreads) {
       const std::int64_t q = on_grid(a.grid, a.g[i]), unit = unit_of(a.units, i);
-      a.q[i] = static_cast<std::int32_t>(q);
+      a.q[i] = low_bits<std::int32_t>(q);
       total[t] += unit * q;
       squares[t] += Int128{unit} * (q * q);
       if (a.earlier) {
-        const Int128 change = change_of(a.common, a.earlier[i], static_cast<std::int32_t>(q));
+        const Int128 change = change_of(a.common, a.earlier[i], low_bits<std::int32_t>(q));
         moved[t] += unit * change;
         squared_move[t] += unit * (change * change);
       }
@@ -206,9 +206,9 @@ FRUGAL_DEVICE void run(const Combine& a, B& block, Nothing&) {
       std::int64_t sum = 0;
       for (std::uint32_t k = 0; k < a.outputs; ++k)
         if (a.signs[k] != 0) sum += a.signs[k] * on_grid(a.grid, a.g[k * a.rows + i]);
-      const double total = ldexp(static_cast<double>(sum), -a.grid.shift) / a.length;
+      const double total = ldexp(real(sum), -a.grid.shift) / a.length;
       a.out[i] = total;
-      const auto magnitude = static_cast<std::int64_t>(magnitude_bits(total));
+      const auto magnitude = low_bits<std::int64_t>(magnitude_bits(total));
       most[t] = most[t] > magnitude ? most[t] : magnitude;
     }
   });

@@ -5,6 +5,7 @@
 
 #include "block.hpp"
 #include "engine/cuda/arguments.hpp"
+#include "support/convert.hpp"
 #include "support/portable_math.hpp"
 
 namespace frugal::device {
@@ -33,19 +34,19 @@ FRUGAL_DEVICE double nearest_double(Int128 v) {
   using Unsigned = unsigned __int128;
   const bool negative = v < 0;
   const Unsigned magnitude = negative ? Unsigned{0} - static_cast<Unsigned>(v) : static_cast<Unsigned>(v);
-  const Word high = static_cast<Word>(magnitude >> 64);
+  const Word high = low_bits<Word>(magnitude >> 64);
   double out;
   if (high == 0) {
-    out = static_cast<double>(static_cast<Word>(magnitude));
+    out = static_cast<double>(low_bits<Word>(magnitude));
   } else {
 #ifdef __CUDACC__
     const int shift = 64 - __clzll(static_cast<long long>(high));
 #else
     const int shift = 64 - __builtin_clzll(high);
 #endif
-    const Word rest = static_cast<Word>(magnitude) & ((Word{1} << (shift % 64)) - 1);
-    const bool more = shift == 64 ? static_cast<Word>(magnitude) != 0 : rest != 0;
-    out = ldexp(static_cast<double>(static_cast<Word>(magnitude >> shift) | Word{more}), shift);
+    const Word rest = low_bits<Word>(magnitude) & ((Word{1} << (shift % 64)) - 1);
+    const bool more = shift == 64 ? low_bits<Word>(magnitude) != 0 : rest != 0;
+    out = ldexp(static_cast<double>(low_bits<Word>(magnitude >> shift) | Word{more}), shift);
   }
   return negative ? -out : out;
 }
@@ -57,12 +58,12 @@ FRUGAL_DEVICE void add_wide(B& block, typename B::template PerThread<Int128>& va
   for (int w = 0; w < 3; ++w) {
     block.each([&](int t) {
       const auto v = values[t];
-      part[t] = w == 2 ? static_cast<std::int64_t>(v >> 64)
-                       : static_cast<std::int64_t>(static_cast<std::uint32_t>(static_cast<Word>(v) >> (32 * w)));
+      part[t] = w == 2 ? low_bits<std::int64_t>(v >> 64)
+                       : low_bits<std::int64_t>(low_bits<std::uint32_t>(low_bits<Word>(v) >> (32 * w)));
     });
     const std::int64_t total = block.sum(part);
     block.each([&](int t) {
-      if (t == 0 && total != 0) atomic_add(out + w, static_cast<Word>(total));
+      if (t == 0 && total != 0) atomic_add(out + w, low_bits<Word>(total));
     });
   }
 }
@@ -71,7 +72,7 @@ template <class B>
 FRUGAL_DEVICE void add_sum(B& block, typename B::template PerThread<std::int64_t>& values, Word* out) {
   const std::int64_t total = block.sum(values);
   block.each([&](int t) {
-    if (t == 0 && total != 0) atomic_add(out, static_cast<Word>(total));
+    if (t == 0 && total != 0) atomic_add(out, low_bits<Word>(total));
   });
 }
 
@@ -80,7 +81,7 @@ template <class B>
 FRUGAL_DEVICE void raise(B& block, typename B::template PerThread<std::int64_t>& values, Word* out) {
   const std::int64_t most = block.largest(values);
   block.each([&](int t) {
-    if (t == 0) atomic_largest(out, static_cast<Word>(most));
+    if (t == 0) atomic_largest(out, low_bits<Word>(most));
   });
 }
 
@@ -94,13 +95,13 @@ FRUGAL_DEVICE std::int32_t gradient_at(const RowList& list, std::uint32_t place,
 // Adds to a number of 64 bits in two words of 32 bits: additions of that length are one instruction in shared memory,
 // longer ones are not. Few additions reach the upper word if the lower one begins in its middle.
 FRUGAL_DEVICE void add_in_halves(std::uint32_t* low, std::uint32_t* high, std::int64_t v) {
-  const std::uint32_t lower = static_cast<std::uint32_t>(v);
+  const std::uint32_t lower = low_bits<std::uint32_t>(v);
   const std::uint32_t before = atomic_add(low, lower);
-  const std::uint32_t upper = static_cast<std::uint32_t>(static_cast<Word>(v) >> 32) + (before + lower < before);
+  const std::uint32_t upper = low_bits<std::uint32_t>(low_bits<Word>(v) >> 32) + (before + lower < before);
   if (upper != 0) atomic_add(high, upper);
 }
 FRUGAL_DEVICE std::int64_t joined(std::uint32_t low, std::uint32_t high) {
-  return static_cast<std::int64_t>(static_cast<Word>(high) << 32 | low);
+  return low_bits<std::int64_t>(low_bits<Word>(high) << 32 | low);
 }
 
 }  // namespace frugal::device

@@ -22,7 +22,7 @@ FRUGAL_DEVICE bool is_in(const Word* set, std::uint32_t bin) {
 
 // As RowDraw::has (engine/engine.hpp).
 FRUGAL_DEVICE bool is_drawn(Word key, double share, Word row) {
-  return static_cast<double>(static_cast<std::int64_t>(mixed(key + (row + 1) * kMixStep) >> 11)) * 0x1p-53 < share;
+  return real(low_bits<std::int64_t>(mixed(key + (row + 1) * kMixStep) >> 11)) * 0x1p-53 < share;
 }
 
 // The rows of one task in their order: those that go left, then those that go right. Each task takes room for its rows
@@ -58,24 +58,24 @@ FRUGAL_DEVICE void run(const Split& a, B& block, SplitMemory& m) {
   block.sums_up_to(lefts);
   block.each([&](int t) {
     if (t != B::kThreads - 1) return;
-    const Word all = static_cast<Word>(lefts[t]);
+    const Word all = low_bits<Word>(lefts[t]);
     m.left_at = atomic_fetch_add(sums + Split::kLeft, all);
     m.right_at = job.from.count - atomic_fetch_add(sums + Split::kRight, count - all) - (count - all);
   });
   block.each([&](int t) {
     const std::uint32_t begin = t * kEach, end = begin + kEach < count ? begin + kEach : count;
     if (begin >= end) return;
-    std::uint32_t left = static_cast<std::uint32_t>(lefts[t]);
+    std::uint32_t left = low_bits<std::uint32_t>(lefts[t]);
     for (std::uint32_t i = end; i-- > begin;)
-      if (m.left[i]) m.order[--left] = static_cast<std::uint16_t>(i);
+      if (m.left[i]) m.order[--left] = low_bits<std::uint16_t>(i);
   });
-  const std::uint32_t all_left = static_cast<std::uint32_t>(block.largest(lefts));
+  const std::uint32_t all_left = low_bits<std::uint32_t>(block.largest(lefts));
   block.each([&](int t) {
     const std::uint32_t begin = t * kEach, end = begin + kEach < count ? begin + kEach : count;
     if (begin >= end) return;
-    std::uint32_t right = end - static_cast<std::uint32_t>(lefts[t]);  // rows that go right, up to this thread's last
+    std::uint32_t right = end - low_bits<std::uint32_t>(lefts[t]);  // rows that go right, up to this thread's last
     for (std::uint32_t i = end; i-- > begin;)
-      if (!m.left[i]) m.order[all_left + --right] = static_cast<std::uint16_t>(i);
+      if (!m.left[i]) m.order[all_left + --right] = low_bits<std::uint16_t>(i);
   });
   block.each([&](int t) {
     for (std::uint32_t i = t; i < count; i += B::kThreads) {
@@ -114,7 +114,7 @@ FRUGAL_DEVICE Word key_of(double v) {
 }
 
 FRUGAL_DEVICE double score_of(std::int64_t score) {
-  return static_cast<double>(score) * (1.0 / 1024.0);
+  return real(score) * (1.0 / 1024.0);
 }
 
 struct Weighed {
@@ -149,13 +149,13 @@ FRUGAL_DEVICE void run(const Digits& a, B& block, DigitMemory& m) {
       const Weighed v = weighed(a.sought, row_at(list, i));
       const Word key = key_of(v.value);
       if (v.unit == 0 || (a.left < 64 && key >> a.left != prefix)) continue;
-      const std::uint32_t digit = static_cast<std::uint32_t>(key >> (a.left - 8)) & 255;
+      const std::uint32_t digit = low_bits<std::uint32_t>(key >> (a.left - 8)) & 255;
       add_in_halves(m.low + digit, m.high + digit, v.unit);
     }
   });
   block.each([&](int t) {
     const std::int64_t weight = joined(m.low[t], m.high[t]);
-    if (weight != 0) atomic_add(a.out + Word{task.job} * Digits::kDigits + t, static_cast<Word>(weight));
+    if (weight != 0) atomic_add(a.out + Word{task.job} * Digits::kDigits + t, low_bits<Word>(weight));
   });
 }
 
@@ -210,7 +210,7 @@ template <class B>
 FRUGAL_DEVICE void run(const Walk& a, B& block, Nothing&) {
   block.each([&](int t) {
     for (Word i = Word{block.number()} * B::kThreads + t; i < a.rows.count; i += Word{block.count()} * B::kThreads) {
-      const Row row = row_at(a.rows, static_cast<std::uint32_t>(i));
+      const Row row = row_at(a.rows, low_bits<std::uint32_t>(i));
       const WalkNode* node = a.nodes;
       while (node->bins)
         node = a.nodes + node->left + !is_in(node->goes_left, read(node->bins + Word{row} * node->step));

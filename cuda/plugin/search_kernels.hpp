@@ -13,7 +13,7 @@ FRUGAL_DEVICE void run(const Pack& a, B& block, Nothing&) {
   const Word all = a.rows * a.width;
   block.each([&](int t) {
     for (Word i = Word{block.number()} * B::kThreads + t; i < all; i += Word{block.count()} * B::kThreads) {
-      const std::uint32_t lane = static_cast<std::uint32_t>(i % a.width);
+      const std::uint32_t lane = low_bits<std::uint32_t>(i % a.width);
       const Word row = a.chosen ? a.chosen[i / a.width] : i / a.width;
       a.out[i] = a.from[lane] ? a.from[lane][row * a.step[lane]] : 0;
     }
@@ -45,7 +45,7 @@ FRUGAL_DEVICE void clear(WeightedCells& m, std::uint32_t i) {
   clear(m.weight, i);
 }
 FRUGAL_DEVICE void add_row(PackedCells& m, std::uint32_t cell, std::int64_t q, const std::int64_t*, Row) {
-  add_in_halves(m.low + cell, m.high + cell, static_cast<std::int64_t>(static_cast<Word>(q) << kDeviceCountBits) + 1);
+  add_in_halves(m.low + cell, m.high + cell, low_bits<std::int64_t>(low_bits<Word>(q) << kDeviceCountBits) + 1);
 }
 FRUGAL_DEVICE void add_row(WeightedCells& m, std::uint32_t cell, std::int64_t q, const std::int64_t* units, Row row) {
   const std::int64_t unit = read(units + row);
@@ -120,8 +120,8 @@ FRUGAL_DEVICE void build(const HistogramJob* jobs, const Task* tasks, const std:
       const CellSums sums = sums_of(m, i, job.width, kTile / job.width);
       if (sums.weight == 0) continue;
       std::int64_t* out = job.out + Word{i / kTile} * 2 * kTile + 2 * bank;
-      atomic_add(reinterpret_cast<Word*>(out), static_cast<Word>(sums.gradient));
-      atomic_add(reinterpret_cast<Word*>(out + 1), static_cast<Word>(sums.weight));
+      atomic_add(reinterpret_cast<Word*>(out), low_bits<Word>(sums.gradient));
+      atomic_add(reinterpret_cast<Word*>(out + 1), low_bits<Word>(sums.weight));
     }
   });
 }
@@ -160,13 +160,13 @@ FRUGAL_DEVICE double gain_of(const ColumnTask& c, std::int64_t gradient, std::in
                              bool constrained) {
   constexpr std::int64_t kExactWeight = std::int64_t{1} << 27;
   const std::int64_t other_gradient = c.gradient - gradient, other_weight = c.weight - weight;
-  const double wl = static_cast<double>(weight), wr = static_cast<double>(other_weight);
+  const double wl = real(weight), wr = real(other_weight);
   if (!(wl >= c.min_weight) || !(wr >= c.min_weight) || weight == 0 || other_weight == 0) return -1.0;
   double numerator;
   if (constrained || c.weight > kExactWeight) {
     numerator = nearest_double(Int128{gradient} * other_weight) - nearest_double(Int128{other_gradient} * weight);
   } else {
-    numerator = static_cast<double>(gradient) * wr - static_cast<double>(other_gradient) * wl;
+    numerator = real(gradient) * wr - real(other_gradient) * wl;
   }
   const double free = (numerator * numerator) / (wl * wr) * c.factor;
   if (!constrained) return free;
@@ -188,7 +188,7 @@ FRUGAL_DEVICE BestBin best_bin(B& block, typename B::template PerThread<double>&
   const std::int64_t most = block.largest(key);
   block.each(
       [&](int t) { key[t] = bits_as<std::int64_t>(gains[t]) == most ? -std::int64_t{t} : -std::int64_t{kCells}; });
-  return {most, static_cast<std::uint32_t>(-block.largest(key))};
+  return {most, low_bits<std::uint32_t>(-block.largest(key))};
 }
 
 enum : std::uint32_t { kUnseen = 0, kLeft = 1, kRight = 2 };
@@ -199,25 +199,24 @@ FRUGAL_DEVICE FoundSplit scan(const ColumnTask& c, const std::int64_t* gradients
   typename B::template PerThread<std::int64_t> gradient, weight;
   typename B::template PerThread<double> gain;
   block.each([&](int t) {
-    const bool there = static_cast<std::uint32_t>(t) < c.bins;
+    const bool there = low_bits<std::uint32_t>(t) < c.bins;
     gradient[t] = there ? gradients[t] : 0;
     weight[t] = there ? weights[t] : 0;
   });
   block.sums_up_to(gradient);
   block.sums_up_to(weight);
   block.each([&](int t) {
-    const bool there = static_cast<std::uint32_t>(t) < c.bins;
-    gain[t] =
-        there ? gain_of(c, gradient[t], weight[t], static_cast<std::uint32_t>(t) + 1 == c.bins, constrained) : -1.0;
+    const bool there = low_bits<std::uint32_t>(t) < c.bins;
+    gain[t] = there ? gain_of(c, gradient[t], weight[t], low_bits<std::uint32_t>(t) + 1 == c.bins, constrained) : -1.0;
   });
   const BestBin right = best_bin(block, gain);
   FoundSplit best{bits_as<double>(right.bits), 0.0, right.bin, kUnseen};
   if (c.missing_weight == 0) return best;
   best.missing = kRight;
   block.each([&](int t) {
-    const bool there = static_cast<std::uint32_t>(t) < c.bins;
+    const bool there = low_bits<std::uint32_t>(t) < c.bins;
     gain[t] = there ? gain_of(c, gradient[t] + c.missing_gradient, weight[t] + c.missing_weight,
-                              static_cast<std::uint32_t>(t) + 1 == c.bins, constrained)
+                              low_bits<std::uint32_t>(t) + 1 == c.bins, constrained)
                     : -1.0;
   });
   const BestBin left = best_bin(block, gain);
@@ -230,20 +229,20 @@ FRUGAL_DEVICE FoundSplit scan(const ColumnTask& c, const std::int64_t* gradients
 template <class B>
 FRUGAL_DEVICE std::uint32_t order_levels(const ColumnTask& c, B& block, ScanMemory& m) {
   typename B::template PerThread<std::int64_t> light_gradient, light_weight, first_light, leads;
-  auto there = [&](int t) { return static_cast<std::uint32_t>(t) < c.bins && m.weight[t] != 0; };
-  auto light = [&](int t) { return there(t) && static_cast<double>(m.weight[t]) < c.min_weight; };
+  auto there = [&](int t) { return low_bits<std::uint32_t>(t) < c.bins && m.weight[t] != 0; };
+  auto light = [&](int t) { return there(t) && real(m.weight[t]) < c.min_weight; };
   block.each([&](int t) {
     light_gradient[t] = light(t) ? m.gradient[t] : 0;
     light_weight[t] = light(t) ? m.weight[t] : 0;
     first_light[t] = light(t) ? -std::int64_t{t} : -std::int64_t{kCells};
   });
   const std::int64_t all_gradient = block.sum(light_gradient), all_weight = block.sum(light_weight);
-  const int leader = static_cast<int>(-block.largest(first_light));
+  const int leader = low_bits<int>(-block.largest(first_light));
   block.each([&](int t) {
     leads[t] = there(t) && (t == leader || !light(t));
     m.lowest[t] = leads[t] ? t : kNoGroup;
   });
-  const std::uint32_t count = static_cast<std::uint32_t>(block.sum(leads));
+  const std::uint32_t count = low_bits<std::uint32_t>(block.sum(leads));
   block.each([&](int t) {  // all have looked at the first group's own sums
     if (t != leader) return;
     m.gradient[t] = all_gradient;
@@ -256,7 +255,7 @@ FRUGAL_DEVICE std::uint32_t order_levels(const ColumnTask& c, B& block, ScanMemo
     for (std::uint32_t j = 0; j < c.bins; ++j) {
       if (m.lowest[j] == kNoGroup) continue;
       const Int128 theirs = m.gradient[j] * weight, own = gradient * m.weight[j];
-      rank += theirs != own ? theirs < own : j < static_cast<std::uint32_t>(t);
+      rank += theirs != own ? theirs < own : j < low_bits<std::uint32_t>(t);
     }
     m.sorted_gradient[rank] = m.gradient[t];
     m.sorted_weight[rank] = m.weight[t];
@@ -268,7 +267,7 @@ template <class B>
 FRUGAL_DEVICE void load(const ScanJob& job, std::uint32_t place, std::uint32_t cells, B& block, ScanMemory& m) {
   block.each([&](int t) {
     std::int64_t gradient = 0, weight = 0;
-    if (static_cast<std::uint32_t>(t) < cells) {
+    if (low_bits<std::uint32_t>(t) < cells) {
       const Word at = place / kTile * Word{kTileWords} + Word(t) * 2 * kTile + place % kTile * 2;
       gradient = job.cells[at];
       weight = job.cells[at + 1];

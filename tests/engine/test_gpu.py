@@ -315,6 +315,29 @@ def test_an_interrupt(emulated):
     assert emulated.free_bytes == free
 
 
+def test_ctrl_c(emulated):
+    """A real one, in a process of its own."""
+    code = """
+import gc, os, signal, threading
+import numpy as np
+from frugalboost import GBFSRegressor
+from frugalboost.engines import devices
+rng = np.random.default_rng(0)
+X = rng.normal(size=(3000, 20))
+model = GBFSRegressor(1e-6, max_iter=10**6, device="cuda")
+threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    model.fit(X, X[:, 0])
+except KeyboardInterrupt:
+    print("stopped")
+gc.collect()  # the traceback held the engine
+device = devices.open_device(devices.plugin_library())
+print(device.free_bytes == device.total_bytes, hasattr(model, "n_features_in_"))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100)
+    assert done.stdout.split() == ["stopped", "True", "False"], done.stderr
+
+
 def forked(connection):
     try:
         fitted("cuda")

@@ -150,7 +150,9 @@ class Parcel {
   T* here(const T* there) {
     return reinterpret_cast<T*>(content_.data() + (reinterpret_cast<const std::uint8_t*>(there) - memory_.data()));
   }
-  void send() { queue_.upload(memory_.data(), content_.data(), content_.size()); }
+  void send() {
+    if (!content_.empty()) queue_.upload(memory_.data(), content_.data(), content_.size());
+  }
 
  private:
   static constexpr size_t kAlignment = 64, kParts = 16;
