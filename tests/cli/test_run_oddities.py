@@ -187,6 +187,19 @@ def test_a_record_that_was_edited_is_damaged(table, capsys):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("rows", [0, 1, 7])
+def test_each_of_several_targets_has_a_column(tmp_path, capsys, rows):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])
+    model = GBFSRegressor(max_iter=5, min_samples_leaf=5).fit(X, np.stack([X["a"], X["b"], X["a"] - X["b"]], axis=1))
+    model.save(tmp_path / "m.frugal")
+    X[:rows].assign(id=range(rows)).to_csv(tmp_path / "new.csv", index=False)
+    assert main(["predict", str(tmp_path / "m.frugal"), str(tmp_path / "new.csv"), "--id", "id"]) == 0
+    found = pd.read_csv(io.StringIO(capsys.readouterr().out))
+    assert found.columns.tolist() == ["id", "prediction_1", "prediction_2", "prediction_3"]
+    np.testing.assert_array_equal(found.iloc[:, 1:], model.predict(X[:rows]) if rows else np.zeros((0, 3)))
+
+
 def test_predictions_of_no_rows_and_from_no_model(frame, table, capsys):
     assert select(table, "-t", "bought", "--id", "amount", "--k", "1") == 0
     frame[:0].to_csv("none.csv", index=False)

@@ -377,13 +377,13 @@ struct Gather {
   Word* sum;
 };
 
-#define FRUGAL_KERNELS(KERNEL)                                                                                       \
-  KERNEL(Pack)                                                                                                       \
-  KERNEL(Fill)                                                                                                       \
-  KERNEL(Shift) KERNEL(LossOfRows) KERNEL(Quantize) KERNEL(Change) KERNEL(Combine) KERNEL(Probe) KERNEL(Split)       \
-      KERNEL(Histogram) KERNEL(WeightedHistogram) KERNEL(Scan) KERNEL(LeafSum) KERNEL(Digits) KERNEL(Nearest)        \
-          KERNEL(Sides) KERNEL(AddLeaves) KERNEL(Walk) KERNEL(AddLine) KERNEL(LineSum) KERNEL(Dot) KERNEL(Curvature) \
-              KERNEL(Gather)
+// clang-format off
+#define FRUGAL_KERNELS(KERNEL) \
+  KERNEL(Pack) KERNEL(Fill) KERNEL(Shift) KERNEL(LossOfRows) KERNEL(Quantize) KERNEL(Change) KERNEL(Combine) \
+  KERNEL(Probe) KERNEL(Split) KERNEL(Histogram) KERNEL(WeightedHistogram) KERNEL(Scan) KERNEL(LeafSum) \
+  KERNEL(Digits) KERNEL(Nearest) KERNEL(Sides) KERNEL(AddLeaves) KERNEL(Walk) KERNEL(AddLine) KERNEL(LineSum) \
+  KERNEL(Dot) KERNEL(Curvature) KERNEL(Gather)
+// clang-format on
 
 enum class Kernel : std::int32_t {
 #define FRUGAL_NUMBER(name) name,

@@ -62,10 +62,12 @@ def predictions(
     X, copied, told = rows_for(fitted, table, ids, header, sheet)
     for sentence in told:
         messages.say(sentence)
-    heads = [*ids, "prediction", *(f"probability_{c}" for c in (fitted.classes_ if proba else ()))]
+    targets = range(1, getattr(fitted, "n_outputs_", 1) + 1)
+    names = ["prediction"] if len(targets) == 1 else [f"prediction_{k}" for k in targets]
+    heads = [*ids, *names, *(f"probability_{c}" for c in (fitted.classes_ if proba else ()))]
     if not X.shape[0]:
         return csv_text(heads, [])
-    columns = [*copied, fitted.predict(X).tolist()]
+    columns = [*copied, *np.atleast_2d(fitted.predict(X).T).tolist()]
     if proba:
         columns += fitted.predict_proba(X).T.tolist()
     return csv_text(heads, zip(*columns, strict=True))
