@@ -1,6 +1,7 @@
 """`frugalboost select` and `predict` on tables, prices and files that tried to break them."""
 
 import gzip
+import io
 import json
 import os
 import subprocess
@@ -14,6 +15,7 @@ from run_tools import QUICK, run, select
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
+from frugalboost import GBFSRegressor
 from frugalboost.cli import main
 from frugalboost.costs import Prices
 from frugalboost.recipe.files import load_table

@@ -124,8 +124,8 @@ class ArrowBatches(Batches):
             if column is None:
                 continue
             if not isinstance(column, str):
-                several = " For several targets give batches." if what == "y" and isinstance(column, list | tuple) else ""
-                raise TypeError(f"X is read from files, so {what} must be the name of one of its columns.{several}")
+                more = " For several targets give batches." if isinstance(column, list | tuple) else ""
+                raise TypeError(f"X is read from files, so {what} must be the name of one of its columns.{more}")
             if column not in names:
                 raise ValueError(f"{what}={column!r} is not a column of the files. They have {_some(names)}.")
         if for_fit and y is None:
