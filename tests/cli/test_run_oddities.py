@@ -197,7 +197,7 @@ def test_each_of_several_targets_has_a_column(tmp_path, capsys, rows):
     model.save(tmp_path / "m.frugal")
     X[:rows].assign(id=range(rows)).to_csv(tmp_path / "new.csv", index=False)
     assert main(["predict", str(tmp_path / "m.frugal"), str(tmp_path / "new.csv"), "--id", "id"]) == 0
-    found = pd.read_csv(io.StringIO(capsys.readouterr().out))
+    found = pd.read_csv(io.StringIO(capsys.readouterr().out), float_precision="round_trip")
     assert found.columns.tolist() == ["id", "prediction_1", "prediction_2", "prediction_3"]
     np.testing.assert_array_equal(found.iloc[:, 1:], model.predict(X[:rows]) if rows else np.zeros((0, 3)))
 
