@@ -274,6 +274,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--latency", action="store_true")
+    parser.add_argument("--shapes", type=int, default=len(FULL), help="how many of the tables, the smallest first")
     parser.add_argument("--only", choices=BOOSTERS, nargs="+", default=list(BOOSTERS))
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -283,7 +284,7 @@ def main() -> None:
     if asked.latency:
         return
     results = []
-    for shape in QUICK if asked.quick else FULL:
+    for shape in QUICK if asked.quick else FULL[: asked.shapes]:
         title = f"{shape.rows:,} x {shape.columns}, {shape.trees} trees, {shape.partitions} partitions"
         row, expected = alone(shape)
         results.append({"shape": title, **row})
