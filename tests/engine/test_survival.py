@@ -351,6 +351,54 @@ def test_bad_targets(change, message):
     np.testing.assert_array_equal(model.predict(X), before)
 
 
+@pytest.mark.parametrize(
+    "weights",
+    [
+        np.ones(251),
+        np.ones(249),
+        np.ones((250, 1)),
+        np.ones((2, 250)),
+        -np.ones(250),
+        np.where(np.arange(250) == 3, -1.0, 1.0),
+        np.where(np.arange(250) == 3, np.nan, 1.0),
+        np.where(np.arange(250) == 3, np.inf, 1.0),
+        np.zeros(250),
+        np.full(250, 1e308),
+        ["a"] * 250,
+        "name",
+    ],
+    ids=["more", "fewer", "column", "rows", "negative", "one negative", "nan", "inf", "zero", "large", "words", "name"],
+)
+def test_a_score_refuses_the_weights_that_a_fit_refuses(weights):
+    X, y = table()
+    model = fitted(X, y)
+    with pytest.raises((TypeError, ValueError)) as told:
+        fitted(X, y, weights)
+    with pytest.raises(told.type) as found:
+        model.score(X, y, weights)
+    assert str(found.value) == str(told.value)
+
+
+def test_a_score_takes_the_weights_that_a_fit_takes():
+    X, y = table()
+    model = fitted(X, y)
+    plain = model.score(X, y)
+    for weights in (None, 1, 2.0, np.ones(250), [1] * 250, pd.Series(np.ones(250), index=np.arange(250)[::-1])):
+        fitted(X, y, weights)
+        assert model.score(X, y, weights) == pytest.approx(plain, abs=1e-12)
+    some = np.arange(250) % 2
+    assert model.score(X, y, some) == pytest.approx(model.score(X[1::2], y[1::2]), abs=1e-12)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 10, 249])
+def test_a_score_needs_a_time_for_each_row(rows):
+    X, y = table()
+    model = fitted(X, y)
+    for few in ((X, y[:rows]), (X[:rows], y), (X, structured(y)[:rows])):
+        with pytest.raises(ValueError, match=r"inconsistent numbers of samples|0 sample"):
+            model.score(*few)
+
+
 def test_extremes():
     X, y = table(n=60)
     with warnings.catch_warnings():
