@@ -3,6 +3,8 @@
 That splits and purchases are those of the oracle is in ``test_reference.py`` and ``test_families.py``.
 """
 
+import copy
+import pickle
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 
@@ -283,6 +285,39 @@ def test_a_file_keeps_what_predictions_cost(tmp_path):
     np.testing.assert_array_equal(load(tmp_path / "again.frugal").prediction_cost(X), model.prediction_cost(X))
     with pytest.raises(ValueError, match="fitted with a price object"):
         found.set_params(max_iter=12).fit(X, y)
+
+
+SET_AGAIN = {
+    "list": PerRow([1, 0.5, 2, 1, 0.25, 1]),
+    "number": PerRow(0.5),
+    "sum": Prices([3.0, 1, 2, 1, 1, 2]) + PerRow([1, 0.5, 2, 1, 0.25, 1]),
+    "sum of floats": Prices([0.5] * 6) + PerRow([0.5] * 6),
+    "other way round": PerRow([0.5] * 6) + Prices([1.0] * 6),
+    "free": Prices([0.0] * 6) + PerRow([0.5] * 6),
+    "bags": Bags([0, 0, 1, 1, 2, 2]) + PerRow([0.5] * 6),
+    "without rows": Prices([3.0, 1, 2, 1, 1, 2]),
+}
+
+
+@pytest.mark.parametrize("name", SET_AGAIN)
+def test_a_model_from_a_file_goes_on_with_the_prices_set_again(name, tmp_path):
+    """Also with prices that equal those in the file; without prices set again it is an error, whatever they were."""
+    X, y = made()
+    options = {"mu": 1e-3, "min_samples_leaf": 5, "warm_start": True}
+    costs = SET_AGAIN[name]
+    long = GBFSRegressor(**options, costs=costs, max_iter=13).fit(X, y)
+    GBFSRegressor(**options, costs=costs, max_iter=5).fit(X, y).save(tmp_path / "model.frugal")
+    load(tmp_path / "model.frugal").save(tmp_path / "again.frugal")
+    for path in ("model.frugal", "again.frugal"):
+        found = load(tmp_path / path)
+        for unset in (found, pickle.loads(pickle.dumps(found)), copy.deepcopy(found)):
+            with pytest.raises(ValueError, match="fitted with a price object"):
+                unset.set_params(max_iter=13).fit(X, y)
+            again = eval(repr(costs)) if name != "bags" else costs  # an equal one
+            found = unset.set_params(costs=again).fit(X, y)
+            for part in ("ensemble", "purchases", "curve"):
+                assert_same_bytes(getattr(found._model, part), getattr(long._model, part))
+        found.set_params(max_iter=20).fit(X, y)  # once is enough
 
 
 @pytest.mark.parametrize(

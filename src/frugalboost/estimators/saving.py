@@ -171,7 +171,7 @@ def _restore(estimator: Any, model: Model, thresholds: Thresholds | None, descri
         description["seed"],
         thresholds=thresholds,
         lost_costs=description["structured_costs"],
-        costs_in_file=estimator.costs.key if isinstance(estimator.costs, Cost) else None,
+        costs_in_file=estimator.costs if isinstance(estimator.costs, Cost) else None,
         fingerprint=None if fingerprint is None else tuple(fingerprint),
         constraints=constraints,
         draw=description["set_aside"],

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from frugalboost import _core
+from frugalboost.costs import Cost
 from frugalboost.losses import BuiltIn, Loss
 from frugalboost.tables.checksum import of_vector
 from frugalboost.tables.parts import first_row, of_all
@@ -34,7 +35,7 @@ class WarmStart:
     # Only with warm_start=True.
     thresholds: Thresholds | None = None
     lost_costs: bool = False  # the model came from a file, which does not hold price objects
-    costs_in_file: str | None = None  # the key of the prices that stand for them
+    costs_in_file: Cost | None = None  # the object that stands for them until the user sets prices, even equal ones
     fingerprint: tuple[int, str] | None = None
     constraints: Constraints | None = None  # which all trees keep
     draw: str | None = None  # how rows were set aside; None: as versions did that did not say
@@ -67,7 +68,7 @@ class WarmStart:
         trees = self.model.ensemble
         if trees.n_outputs != task.outputs or len(self.model.prices) != len(task.costs.start):
             raise ValueError(f"{_CANT_CONTINUE} has another number of features, classes or targets. {_START_AGAIN}")
-        if self.lost_costs and (not task.costs.structured or task.costs.key == self.costs_in_file):
+        if self.lost_costs and (not task.costs.structured or task.costs.cost is self.costs_in_file):
             raise ValueError(
                 "warm_start=True, but this model came from a file and was fitted with a price object or a function, "
                 "which a file does not hold. Set it again: set_params(costs=...)."
