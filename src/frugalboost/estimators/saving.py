@@ -171,6 +171,7 @@ def _restore(estimator: Any, model: Model, thresholds: Thresholds | None, descri
         description["seed"],
         thresholds=thresholds,
         lost_costs=description["structured_costs"],
+        paid_by_row=estimator._costs().row_prices is not None,
         costs_in_file=estimator.costs if isinstance(estimator.costs, Cost) else None,
         fingerprint=None if fingerprint is None else tuple(fingerprint),
         constraints=constraints,
