@@ -3,6 +3,8 @@
 That splits and purchases are those of the oracle is in ``test_reference.py`` and ``test_families.py``.
 """
 
+import copy
+import pickle
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 
@@ -283,6 +285,71 @@ def test_a_file_keeps_what_predictions_cost(tmp_path):
     np.testing.assert_array_equal(load(tmp_path / "again.frugal").prediction_cost(X), model.prediction_cost(X))
     with pytest.raises(ValueError, match="fitted with a price object"):
         found.set_params(max_iter=12).fit(X, y)
+
+
+@pytest.mark.parametrize("before", [PerRow(5.0), PerRow([5, 1, 1, 1, 1, 0]), PerRow(5.0) + Prices(3.0)], ids=repr)
+@pytest.mark.parametrize("form", ["fitted", "pickled", "file", "path"])
+def test_prices_per_row_cannot_be_left_out_of_a_continued_fit(before, form, tmp_path):
+    """Else what rows paid would be forgotten. With a new price, all rows pay it for all they look at."""
+    X, y = made()
+    model = GBFSRegressor(1e-3, costs=before, max_iter=5, warm_start=True)
+    if form == "path":
+        model = gbfs_path(X, y, estimator=model, mus=[1e-3]).estimators[0].set_params(warm_start=True)
+    else:
+        model.fit(X, y)
+    if form == "pickled":
+        model = pickle.loads(pickle.dumps(model))
+    if form == "file":
+        model.save(tmp_path / "model.frugal")
+        model = load(tmp_path / "model.frugal")
+    cost, predicted, history = model.total_cost_, model.predict(X), model.history_
+    assert cost > 0
+    others = [Prices(1.0), Bags([0, 0, 1, 1, 2, 2]), Function(lambda owned, last, prices: prices)]
+    others += [] if form == "file" else [None, [1.0] * 6]  # which are an error in any case
+    for costs in others:
+        with pytest.raises(ValueError, match=r"prices per row.*can't be left out"):
+            model.set_params(costs=costs, max_iter=8).fit(X, y)
+        assert model.total_cost_ == cost
+        assert model.history_ == history
+        np.testing.assert_array_equal(model.predict(X), predicted)
+    once = float(model._model.purchases.price.sum())
+    for price in (2.0, 0.0):
+        model.set_params(costs=PerRow(price), max_iter=model.max_iter + 3, mu=1e3).fit(X, y)  # nothing new is bought
+        assert model.total_cost_ == pytest.approx(once + model.prediction_cost(X).mean())
+        assert (model.prediction_cost(X).mean() > 0) == (price > 0)
+
+
+SET_AGAIN = {
+    "list": PerRow([1, 0.5, 2, 1, 0.25, 1]),
+    "number": PerRow(0.5),
+    "sum": Prices([3.0, 1, 2, 1, 1, 2]) + PerRow([1, 0.5, 2, 1, 0.25, 1]),
+    "sum of floats": Prices([0.5] * 6) + PerRow([0.5] * 6),
+    "other way round": PerRow([0.5] * 6) + Prices([1.0] * 6),
+    "free": Prices([0.0] * 6) + PerRow([0.5] * 6),
+    "bags": Bags([0, 0, 1, 1, 2, 2]) + PerRow([0.5] * 6),
+    "without rows": Prices([3.0, 1, 2, 1, 1, 2]),
+}
+
+
+@pytest.mark.parametrize("name", SET_AGAIN)
+def test_a_model_from_a_file_goes_on_with_the_prices_set_again(name, tmp_path):
+    """Also with prices that equal those in the file; without prices set again it is an error, whatever they were."""
+    X, y = made()
+    options = {"mu": 1e-3, "min_samples_leaf": 5, "warm_start": True}
+    costs = SET_AGAIN[name]
+    long = GBFSRegressor(**options, costs=costs, max_iter=13).fit(X, y)
+    GBFSRegressor(**options, costs=costs, max_iter=5).fit(X, y).save(tmp_path / "model.frugal")
+    load(tmp_path / "model.frugal").save(tmp_path / "again.frugal")
+    for path in ("model.frugal", "again.frugal"):
+        found = load(tmp_path / path)
+        for unset in (found, pickle.loads(pickle.dumps(found)), copy.deepcopy(found)):
+            with pytest.raises(ValueError, match="fitted with a price object"):
+                unset.set_params(max_iter=13).fit(X, y)
+            again = eval(repr(costs)) if name != "bags" else costs  # an equal one
+            found = unset.set_params(costs=again).fit(X, y)
+            for part in ("ensemble", "purchases", "curve"):
+                assert_same_bytes(getattr(found._model, part), getattr(long._model, part))
+        found.set_params(max_iter=20).fit(X, y)  # once is enough
 
 
 @pytest.mark.parametrize(

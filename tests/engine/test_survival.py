@@ -11,6 +11,7 @@ import reference
 from same_trees import assert_same_bytes
 from scipy import optimize, sparse
 from sklearn.base import clone
+from sklearn.metrics import get_scorer, get_scorer_names, make_scorer, r2_score
 from sklearn.model_selection import GridSearchCV
 from test_parts import in_parts, sorted_rows, task_of
 
@@ -255,6 +256,110 @@ def test_early_stopping():
     assert losses[0] != 0
 
 
+def own_score(model, X, y):
+    return model.score(X, y)
+
+
+NO_PAIRS = {
+    "no event": lambda y: -np.abs(y),
+    "only the last": lambda y: np.where(np.abs(y) == np.abs(y).max(), np.abs(y), -np.abs(y)),
+    "all at once": lambda y: np.full(len(y), 3.0),
+    "one row": lambda y: np.abs(y[:1]),
+}
+
+
+@pytest.mark.parametrize("name", NO_PAIRS)
+@pytest.mark.parametrize("how", [{"n_mus": 3}, {"n_features_to_select": [1, 2]}], ids=["mus", "numbers"])
+def test_a_path_whose_validation_rows_have_no_pair_has_no_score_there(name, how):
+    X, y = table()
+    X_val, y_val = table(n=40, seed=3)
+    y_val = NO_PAIRS[name](y_val)
+    path = gbfs_path(
+        X, y, estimator=GBFSSurvival(max_iter=5), X_val=X_val[: len(y_val)], y_val=y_val, sample_weight_val=None, **how
+    )
+    assert np.isnan(path.validation_score).all()
+    assert np.isfinite(path.train_score).all()
+    last = path.estimators[-1]
+    assert path.train_score[-1] == last.score(X, y)
+    for given, there in ((X, y), (X_val[: len(y_val)], y_val)):
+        own = gbfs_path(
+            X,
+            y,
+            estimator=GBFSSurvival(max_iter=5),
+            X_val=given,
+            y_val=there,
+            scoring=own_score,
+            **how,
+        )
+        np.testing.assert_array_equal(np.isnan(own.validation_score), there is y_val)
+    with pytest.raises(ValueError, match="No two rows can be compared"):
+        last.score(X_val[: len(y_val)], y_val)
+
+
+def test_a_path_of_few_events_set_aside_by_chance():
+    X, y = table(n=60)
+    for seed in range(4):
+        few = np.where(np.arange(60) % 30 == 7, np.abs(y), -np.abs(y))
+        model = GBFSSurvival(max_iter=3, early_stopping=True, random_state=seed)
+        path = gbfs_path(X, few, estimator=model, n_mus=2)
+        assert len(path) == 2
+
+
+def test_a_path_of_training_rows_without_pairs():
+    path = gbfs_path(table(n=60)[0], np.full(60, 3.0), estimator=GBFSSurvival(max_iter=3), n_mus=2)
+    assert np.isnan(path.train_score).all()
+
+
+@pytest.mark.parametrize("scoring", ["concordance", own_score])
+@pytest.mark.parametrize("name", NO_PAIRS)
+def test_a_fit_whose_validation_rows_have_no_pair_names_them(name, scoring):
+    X, y = table()
+    X_val, y_val = table(n=40, seed=3)
+    y_val = NO_PAIRS[name](y_val)
+    rows = {"X_val": X_val[: len(y_val)], "y_val": y_val}
+    model = GBFSSurvival(max_iter=5, early_stopping=True, scoring=scoring)
+    with pytest.raises(ValueError, match=r"scoring can't judge the validation rows: no two of them"):
+        model.fit(X, y, **rows)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NothingBoughtWarning)
+        model.set_params(scoring=None).fit(X, y, **rows)  # the loss needs no pairs
+
+
+def test_concordance_is_a_score_of_paths():
+    X, y = table()
+    rows = {"X_val": X[:100], "y_val": y[:100], "estimator": GBFSSurvival(max_iter=10), "n_mus": 3}
+    named, own = gbfs_path(X, y, scoring="concordance", **rows), gbfs_path(X, y, **rows)
+    assert named.scoring == own.scoring == "concordance"
+    np.testing.assert_array_equal(named.validation_score, own.validation_score)
+    np.testing.assert_array_equal(named.train_score, own.train_score)
+    assert named.train_score[-1] == named.estimators[-1].score(X, y)
+    mine = gbfs_path(X, y, scoring=lambda model, X, y: -model.score(X, y), **rows)
+    np.testing.assert_array_equal(mine.train_score, -own.train_score)
+
+
+@pytest.mark.parametrize(
+    "scoring", [*get_scorer_names(), "no such score", make_scorer(r2_score), get_scorer("roc_auc")]
+)
+def test_scores_of_other_targets_are_refused(scoring):
+    """They would compare risks with times that have signs."""
+    X, y = table(n=60)
+    sentence = r"^scoring=.* compares predictions with targets, but GBFSSurvival predicts risks.*scoring='concordance'"
+    for stops in (False, True):
+        with pytest.raises(ValueError, match=sentence):
+            GBFSSurvival(max_iter=2, early_stopping=stops, scoring=scoring).fit(X, y)
+    with pytest.raises(ValueError, match=sentence):
+        gbfs_path(X, y, estimator=GBFSSurvival(max_iter=2), n_mus=2, scoring=scoring)
+
+
+def test_own_scores_are_taken():
+    X, y = table(n=60)
+    for scoring in (make_scorer(concordance), own_score):
+        stop = {"max_iter": 3, "early_stopping": True, "random_state": 0}
+        model = GBFSSurvival(**stop, scoring=scoring).fit(X, y)
+        same = GBFSSurvival(**stop, scoring="concordance").fit(X, y)
+        assert model.history_["validation_score"] == same.history_["validation_score"]
+
+
 def test_a_continued_fit_files_and_pickles(tmp_path):
     X, y = table()
     long = fitted(X, y, warm_start=True, max_iter=12)
@@ -349,6 +454,54 @@ def test_bad_targets(change, message):
     with pytest.raises(ValueError, match=message):
         model.fit(X, bad)
     np.testing.assert_array_equal(model.predict(X), before)
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [
+        np.ones(251),
+        np.ones(249),
+        np.ones((250, 1)),
+        np.ones((2, 250)),
+        -np.ones(250),
+        np.where(np.arange(250) == 3, -1.0, 1.0),
+        np.where(np.arange(250) == 3, np.nan, 1.0),
+        np.where(np.arange(250) == 3, np.inf, 1.0),
+        np.zeros(250),
+        np.full(250, 1e308),
+        ["a"] * 250,
+        "name",
+    ],
+    ids=["more", "fewer", "column", "rows", "negative", "one negative", "nan", "inf", "zero", "large", "words", "name"],
+)
+def test_a_score_refuses_the_weights_that_a_fit_refuses(weights):
+    X, y = table()
+    model = fitted(X, y)
+    with pytest.raises((TypeError, ValueError)) as told:
+        fitted(X, y, weights)
+    with pytest.raises(told.type) as found:
+        model.score(X, y, weights)
+    assert str(found.value) == str(told.value)
+
+
+def test_a_score_takes_the_weights_that_a_fit_takes():
+    X, y = table()
+    model = fitted(X, y)
+    plain = model.score(X, y)
+    for weights in (None, 1, 2.0, np.ones(250), [1] * 250, pd.Series(np.ones(250), index=np.arange(250)[::-1])):
+        fitted(X, y, weights)
+        assert model.score(X, y, weights) == pytest.approx(plain, abs=1e-12)
+    some = np.arange(250) % 2
+    assert model.score(X, y, some) == pytest.approx(model.score(X[1::2], y[1::2]), abs=1e-12)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 10, 249])
+def test_a_score_needs_a_time_for_each_row(rows):
+    X, y = table()
+    model = fitted(X, y)
+    for few in ((X, y[:rows]), (X[:rows], y), (X, structured(y)[:rows])):
+        with pytest.raises(ValueError, match=r"inconsistent numbers of samples|0 sample"):
+            model.score(*few)
 
 
 def test_extremes():

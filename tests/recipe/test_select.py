@@ -15,7 +15,7 @@ from sklearn.datasets import dump_svmlight_file, load_breast_cancer
 
 import frugalboost
 from frugalboost.cli import main
-from frugalboost.costs import Bags, Prices
+from frugalboost.costs import Bags, PerRow, Prices
 from frugalboost.recipe import options
 from frugalboost.recipe import select as recipe
 from frugalboost.recipe.problems import Problem
@@ -215,6 +215,36 @@ def test_prices_from_files_mappings_and_objects(frame, tmp_path):
     assert "x0" not in found[0].features
     assert found[0].choice.price == pytest.approx(sum(prices.get(f, 1.0) for f in found[0].features))
     assert found[0].choice.price <= 6
+
+
+PER_ROW = {
+    "per row": PerRow(1.0),
+    "both": PerRow(0.5) + Prices({"x0": 0.5}, default=0.0),
+    "with bags": Bags({"first": ["x0", "x1"]}, default=0.1) + PerRow(0.5),
+}
+
+
+@pytest.mark.parametrize("costs", PER_ROW.values(), ids=PER_ROW)
+@pytest.mark.parametrize(
+    "asked", [{}, {"rule": "min"}, {"mu": 0.01}, {"mu": 0.01, "points": 3}, {"sell": False}, {"thorough": True}]
+)
+def test_a_budget_of_what_rows_pay_is_kept(frame, costs, asked):
+    """What would break it, selling back, is left out and said; it is tried without a budget."""
+    found = frugalboost.select(frame, "y", costs=costs, budget=1.5, **QUICK | asked)
+    assert 0 < found.choice.price <= 1.5 + 1e-9
+    assert found.choice.price == pytest.approx(found.model.total_cost_)
+    told = [n for n in found.notices if "Selling features back was not tried" in n]
+    assert len(told) == (not {"mu", "sell"} & set(asked))
+    free = frugalboost.select(frame, "y", costs=costs, **QUICK | asked)
+    assert not any("Selling features back" in n for n in free.notices)
+
+
+@pytest.mark.parametrize("asked", [{"k": 2}, {"k": 2, "fewer": True}, {"k": 2, "points": 3}])
+def test_so_many_features_within_a_budget_of_what_rows_pay_are_an_error(frame, asked):
+    frugalboost.select(frame, "y", costs=PerRow(1.0), **QUICK | asked)
+    with pytest.raises(ValueError, match=r"^k and budget can't be used together with prices per row") as told:
+        frugalboost.select(frame, "y", costs=PerRow(1.0), budget=1.5, **QUICK | asked)
+    assert not any(word in str(told.value) for word in ("n_features_to_select", "refit", "average", "raise mu"))
 
 
 def test_bags_from_files_mappings_and_objects(frame, tmp_path):

@@ -18,10 +18,12 @@ from sklearn.model_selection import StratifiedKFold
 import frugalboost
 from frugalboost import GBFSClassifier, GBFSClassifierCV, GBFSRegressor, GBFSRegressorCV, gbfs_path
 from frugalboost.cli.printing import table_text
-from frugalboost.costs import Bags
+from frugalboost.costs import Bags, PerRow, Prices
 from frugalboost.page.charts import charts_of
-from frugalboost.page.page import last_step_text, page_of
+from frugalboost.page.frontier import models_of
+from frugalboost.page.page import last_step_text, lead, page_of
 from frugalboost.page.stops import start_of, stops_of
+from frugalboost.page.words import number_text
 from frugalboost.report import Report
 from frugalboost.report.build import check_table
 from frugalboost.report.facts import Scan
@@ -147,6 +149,71 @@ def test_plain_estimators_are_searched_around(settings):
     if "mu" in settings:
         assert c["points"][c["chosen"]["index"]]["value"] == 0.02
     assert c["about"]["task"] == "classification, 3 classes"
+
+
+WHO_PAYS = {
+    "rows": (PerRow(10.0, unit="ms"), "price per row", "mean cost of a row"),
+    "both": (
+        PerRow(10.0, unit="ms") + Prices(20.0),
+        "price, once and per row",
+        "cost, what is paid once and the mean of a row",
+    ),
+    "rows, else free": (PerRow(10.0, unit="ms") + Prices(0.0), "price per row", "mean cost of a row"),
+    "rows, some never": (PerRow([10.0] * 9 + [np.inf], unit="ms"), "price per row", "mean cost of a row"),
+    "rows, some more": (PerRow([10.0, 20.0] * 5, unit="ms"), "price per row", "mean cost of a row"),
+    "once": (Prices(20.0, unit="ms"), "price", "cost"),
+    "nothing given": (None, "price", "cost"),
+}
+
+
+@pytest.mark.parametrize("name", WHO_PAYS)
+@pytest.mark.parametrize("path", [True, False])
+def test_it_says_who_pays(name, path):
+    """Where rows pay, the cost is a mean over them, and less than the sum of the prices of the features."""
+    costs, price, cost = WHO_PAYS[name]
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    if path:
+        search = GBFSRegressorCV(GBFSRegressor(costs=costs, max_iter=15), n_mus=4, rule="min", random_state=0).fit(X, y)
+        report, model = search.report(X, y), search.estimator_
+    else:
+        model = GBFSRegressor(mu=1e-4, costs=costs, max_iter=15).fit(X, y)
+        report = model.report(X, y)
+    c, page, said = report.contents, report.html(), lead(report.contents)
+    row, total = number_text(model.prediction_cost_), number_text(model.total_cost_)
+    expected = {
+        "both": f" features at a cost of {total} ms, of which a row pays {row} ms on average: ",
+        "once": f" features at a cost of {total} ms: ",
+        "nothing given": " features: ",
+    }.get(name, f" features at a mean cost of {row} ms a row: ")
+    assert expected in said
+    heads = re.findall(r"<th[^>]*>([^<]*)</th>", page)
+    assert cost in heads
+    assert (price in heads) == (costs is not None)
+    prices = sum(f["price"] for f in c["chosen"]["features"])
+    by_row = "row" in price
+    assert (prices > model.total_cost_ + 1) == by_row
+    assert ("the mean cost of a row is less than their sum" in page) == by_row
+    assert ('"price per row, ms"' in page) == (name == "rows, some more")  # a chart, unless all prices are equal
+    assert ('id="chart-price"' in page) == (costs is not None)
+    shown = model._repr_html_inner()
+    assert ("of which a row pays" in shown) == by_row
+    old = {**c, "prices": {k: v for k, v in c["prices"].items() if k not in ("by_row", "once")}}
+    assert " a row" not in lead(old)  # a run of an earlier version can still be shown
+
+
+def test_a_selection_says_who_pays():
+    frame = load_diabetes(as_frame=True).frame
+    found = frugalboost.select(frame, "target", costs=PerRow(10.0, unit="ms"), trees=15, points=3, splits=2)
+    assert " at a mean cost of " in repr(found)
+    assert " ms a row: " in repr(found)
+    assert "<th>price per row</th>" in found._repr_html_()
+    assert "price per row" in table_text(found.report.contents, Path("."))
+    assert 'id="chart-price"' in found.report.html()
+    alone = frugalboost.select(frame, "target", costs=PerRow(10.0, unit="ms"), mu=0.001, trees=15, splits=2)
+    assert 'id="chart-price"' not in alone.report.html()  # what rows pay is known for this model alone
+    assert " at a mean cost of " in repr(alone)
+    rows = models_of(alone.report.contents, "n_features")
+    assert [row["price"] for row in rows] == [None] * (len(rows) - 1) + [alone.choice.price]
 
 
 @pytest.mark.slow

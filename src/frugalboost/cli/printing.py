@@ -11,6 +11,7 @@ from typing import Any
 from frugalboost.cli.messages import printable
 from frugalboost.page.contents import Contents
 from frugalboost.page.page import correction, error_text, last_step_text, lead
+from frugalboost.page.prices import price_name
 from frugalboost.page.words import number_text
 from frugalboost.recipe.folder import path, selected_rows
 
@@ -39,7 +40,13 @@ def table_text(contents: Contents, folder: Path) -> str:
         table.add_column("#", justify="right")
         table.add_column("feature", overflow="fold")
         when = "in iteration" if contents.get("made_of", {}).get("lines") else "in tree"
-        for head in ("price", "gain %", when, f"{measure['title']} so far", *(["on test rows"] if tested else [])):
+        for head in (
+            price_name(contents),
+            "gain %",
+            when,
+            f"{measure['title']} so far",
+            *(["on test rows"] if tested else []),
+        ):
             table.add_column(head, justify="right")
         for i, f in enumerate(chosen["features"][:MOST_SHOWN], start=1):
             errors = [error_text(contents, f["error"])] + ([error_text(contents, f["test_error"])] if tested else [])

@@ -14,7 +14,8 @@ from frugalboost.cluster.driver import ClusterFit, client_for
 from frugalboost.cluster.part import AskedPrices, Job
 from frugalboost.cluster.partitions import Partitions, kind_of, partitions_of
 from frugalboost.cluster.predictions import lazily, scored, selected
-from frugalboost.costs import Cost, Function, PerRow, Sum
+from frugalboost.costs import Cost, Function, Sum
+from frugalboost.costs.resolve import has_row_prices
 from frugalboost.estimators.base import GBFSBase, unchanged_on_error
 from frugalboost.estimators.classifier import GBFSClassifier
 from frugalboost.estimators.fitted import publish, warn_if_nothing_bought
@@ -336,7 +337,7 @@ def _refuse_what_is_missing(estimator: Any) -> None:
         "scoring": estimator.scoring is not None,
         "callbacks": bool(estimator.callbacks),
         f"device={estimator.device!r}": estimator.device != "cpu",
-        "costs=PerRow(...)": _has_row_prices(estimator.costs),
+        "costs=PerRow(...)": has_row_prices(estimator.costs),
     }
     for name, given in asked.items():
         if given:
@@ -349,10 +350,6 @@ def _refuse_what_is_missing(estimator: Any) -> None:
             f"loss={estimator._loss!r} is an object of your own, whose start is found from all rows at once; on a "
             "cluster the built-in losses work."
         )
-
-
-def _has_row_prices(costs: Any) -> bool:
-    return isinstance(costs, PerRow) or (isinstance(costs, Sum) and any(map(_has_row_prices, costs.terms)))
 
 
 def _without_functions(costs: Any) -> tuple[Any, Sequence[Callable[..., Any]]]:

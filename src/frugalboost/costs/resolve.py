@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from frugalboost import _core
-from frugalboost.costs.cost import Cost, FeatureTable, Resolved
+from frugalboost.costs.cost import Cost, FeatureTable, Resolved, Sum
 from frugalboost.costs.function import Function
 from frugalboost.costs.paying import flattened
+from frugalboost.costs.per_row import PerRow
 from frugalboost.costs.prices import Prices
 
 
@@ -31,6 +32,11 @@ Cost._from_plain = staticmethod(as_cost)
 def is_structured(costs: Any) -> bool:
     """Tell objects and functions from plain lists of prices."""
     return isinstance(costs, Cost) or callable(costs)
+
+
+def has_row_prices(costs: Any) -> bool:
+    """Tell prices of which some are paid for each row."""
+    return isinstance(costs, PerRow) or (isinstance(costs, Sum) and any(map(has_row_prices, costs.terms)))
 
 
 def resolve(costs: Any, n_features: int, names: Sequence[str] | None) -> Resolved:

@@ -274,7 +274,13 @@ class GBFSBase(NotebookMixin, ExplainingMixin, MadeOfMixin, PredictingMixin, Sel
         copy = self._like(**params)
         copy._fitted_on = fitted_on
         copy._warm_start = WarmStart(
-            result.model, self._loss, self._names(), seed, constraints=copy._constraints(), draw=DRAW
+            result.model,
+            self._loss,
+            self._names(),
+            seed,
+            paid_by_row=copy._costs().row_prices is not None,
+            constraints=copy._constraints(),
+            draw=DRAW,
         )
         publish(copy, result)
         return copy

@@ -9,6 +9,7 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from frugalboost._support.slots import report_on
+from frugalboost.costs.resolve import has_row_prices
 from frugalboost.estimators.made_of import made_of
 from frugalboost.page.report import Report
 from frugalboost.page.words import slope_text
@@ -91,6 +92,8 @@ def bought(estimator: Any) -> str:
     heads = ["feature", "share of gains, %"]
     said = f"{len(chosen)} of {estimator.n_features_in_} features bought, cost {estimator.total_cost_:g}"
     model = getattr(estimator, "estimator_", estimator)  # of a search
+    if has_row_prices(model.costs):
+        said += f", of which a row pays {model.prediction_cost_:g} on average"
     slopes = {line["feature"]: line["slope"] for line in model.lines_}
     if slopes:
         classes = [str(c) for c in getattr(model, "classes_", ())] or [f"target {k}" for k in range(model._outputs)]

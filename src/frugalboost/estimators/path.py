@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.metrics import check_scoring
 from sklearn.utils._param_validation import Interval, validate_params
 
 from frugalboost._support.slots import plot_path
 from frugalboost.estimators.base import GBFSBase
 from frugalboost.estimators.notebook import html_table
 from frugalboost.estimators.template import make_template, path_fitter
+from frugalboost.selection.concordance import NoPairsError
 from frugalboost.selection.final_fit import FitResult
 from frugalboost.selection.path import PathFitter, check_mus, check_numbers, mu_grid
-from frugalboost.selection.scoring import Scorer, score_name
-from frugalboost.tables.sample import Checksums
+from frugalboost.selection.scoring import Scorer, score_name, scorer_of
+from frugalboost.tables.sample import Checksums, Sample
 from frugalboost.tables.targets import check_groups
 from frugalboost.training.task import FitTask
 
@@ -49,7 +49,8 @@ class SelectionPath:
     train_loss, validation_loss : ndarray
         Mean losses at that iteration; NaN without validation rows.
     train_score, validation_score : ndarray
-        Scores by ``scoring``, higher is better; NaN without validation rows.
+        Scores by ``scoring``, higher is better; NaN without validation rows, and where rows have no score: those of a
+        model of survival of which no two can be compared.
     scoring : str
         Name of the score.
 
@@ -325,7 +326,7 @@ def gbfs_path(
     ----------
     X, y : array-like or data frame, array-like
         As for the estimators.
-    estimator : GBFSClassifier, GBFSRegressor or None, default=None
+    estimator : GBFSClassifier, GBFSRegressor, GBFSSurvival or None, default=None
         Settings of all fits. None: a regressor where y holds fractions, or floats of more than
         20 values, else a classifier.
     mus : array-like or None, default=None
@@ -342,7 +343,8 @@ def gbfs_path(
     groups : array-like of shape (n_samples,), default=None
         Rows of a group share a fold, where folds choose among features or base learners.
     scoring : str, callable or None, default=None
-        Any scorer of scikit-learn; None is the estimator's own, accuracy or R2.
+        Any scorer of scikit-learn; for survival "concordance" or a function of your own. None is the estimator's own:
+        accuracy, R2 or concordance, which is NaN for rows of which no two can be compared.
     n_jobs : int or None, default=None
         Threads; None means all cores. The models do not depend on it.
     verbose : int, default=0
@@ -372,7 +374,7 @@ def gbfs_path(
     template = make_template(estimator, y, params)
     if mus is not None and n_features_to_select is not None:
         raise ValueError("mus and n_features_to_select can't be used together: give one of them.")
-    scorer = Scorer(check_scoring(template, scoring=scoring))  # a wrong name is told before anything is fitted
+    scorer = scorer_of(template, scoring)  # a wrong name is told before anything is fitted
     train, validation = template._checked(X, y, sample_weight, X_val, y_val, sample_weight_val)
     train = replace(train, groups=check_groups(groups, train.y))
     fitter = path_fitter(template, train, validation, n_jobs)
@@ -417,9 +419,17 @@ def _scored(
     """The same path with scores on the training and on the validation rows."""
     # Class weights are used in the fit, not in the score.
     weighted = weighted and getattr(template, "class_weight", None) is None
-    on_train = [scorer.on_checked(model, task.train, weighted) for model in path.estimators]
+    on_train = [_score(scorer, model, task.train, weighted) for model in path.estimators]
     on_validation = path.validation_score
     if task.validation is not None:
         by_weight = weighted or weighted_validation
-        on_validation = np.array([scorer.on_checked(m, task.validation, by_weight) for m in path.estimators])
+        on_validation = np.array([_score(scorer, m, task.validation, by_weight) for m in path.estimators])
     return replace(path, train_score=np.array(on_train), validation_score=on_validation)
+
+
+def _score(scorer: Scorer, model: GBFSBase, rows: Sample, weighted: bool) -> float:
+    """A score; NaN where there is none, which chance may bring about where events are few."""
+    try:
+        return scorer.on_checked(model, rows, weighted)
+    except NoPairsError:
+        return float("nan")

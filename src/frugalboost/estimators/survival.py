@@ -320,5 +320,6 @@ class GBFSSurvival(GBFSBase):
         See the class.
         """
         y, sample_weight = self._targets_of(X, y, sample_weight)
-        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        return concordance(check_y_survival(y), self.predict(X), weights)
+        target, risk = check_y_survival(y), self.predict(X)
+        check_consistent_length(risk, target)
+        return concordance(target, risk, check_weights(sample_weight, risk))

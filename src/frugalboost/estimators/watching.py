@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
-from sklearn.metrics import check_scoring
 
-from frugalboost.selection.scoring import Scorer
+from frugalboost.selection.concordance import NoPairsError
+from frugalboost.selection.scoring import scorer_of
 from frugalboost.tables.sample import Sample
 from frugalboost.training.watching import Watch
 
@@ -44,8 +44,7 @@ class ScoreOf:
 
     def __init__(self, estimator: Any) -> None:
         self._estimator = estimator
-        own = estimator.scoring == getattr(estimator, "_score_name", None)  # the name of what its method `score` gives
-        self._scorer = Scorer(check_scoring(estimator, scoring=None if own else estimator.scoring))
+        self._scorer = scorer_of(estimator, estimator.scoring)
         self._weighted = getattr(estimator, "class_weight", None) is None  # those of classes are for the fit
         self._rows: Sample | None = None
 
@@ -58,4 +57,11 @@ class ScoreOf:
         fitted = copy.copy(self._estimator)
         fitted._model, fitted.best_iteration_ = None, 0  # only predictions of these rows can be asked for
         fitted._raw_at_hand = (self._X, raw)
-        return self._scorer(fitted, self._X, self._y, rows.weights if self._weighted else None)
+        try:
+            return self._scorer(fitted, self._X, self._y, rows.weights if self._weighted else None)
+        except NoPairsError:
+            raise ValueError(
+                "scoring can't judge the validation rows: no two of them can be compared, since no event among "
+                "them came before the time of another row. Give X_val and y_val with more events, raise "
+                "validation_fraction, or leave scoring out: the loss needs no pairs."
+            ) from None

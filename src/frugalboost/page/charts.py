@@ -9,6 +9,7 @@ from typing import Any
 from frugalboost.page.contents import Contents
 from frugalboost.page.frontier import Across
 from frugalboost.page.names import cropped, shortened
+from frugalboost.page.prices import in_unit, price_name
 from frugalboost.page.tradeoff import by_features, by_price
 from frugalboost.page.vega import BLUE, GREEN, NUMBER, ORANGE, axis_format, data, library
 
@@ -126,14 +127,14 @@ def gains_against_prices(contents: Contents) -> Any:
     rows = by_gain(contents)
     if len({row["price"] for row in rows}) < 2:
         return None
-    unit = contents["prices"]["unit"]
+    paid = price_name(contents) if contents["prices"].get("by_row") else "price paid"
     across = Across([row["price"] for row in rows], whole=False)
     rows = named_where_free(rows, across)
     bend: dict[str, Any] = {"type": "symlog", "constant": across.unit} if across.bent else {"type": "linear"}
     base = alt.Chart(data(rows)).encode(
         x=alt.X(
             "price:Q",
-            title=f"price paid, {unit}" if unit else "price paid",
+            title=in_unit(contents, paid),
             scale=alt.Scale(domain=[0, across.most], range=[10, alt.ExprRef(f"width - {NAMED_WIDTH}")], **bend),
             axis=alt.Axis(
                 values=across.ticks(), format=axis_format(across.most), labelOverlap="greedy", labelSeparation=5

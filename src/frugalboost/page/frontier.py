@@ -38,7 +38,8 @@ def first_features(contents: Contents, x: str) -> list[Row]:
     for k, feature in enumerate(chosen["features"], start=1):
         paid += feature["price"]
         if feature["error"] is not None:
-            rows.append({"features": k, "price": paid, "error": feature["error"], "test": feature["test_error"]})
+            known = None if contents["prices"].get("by_row") else paid  # what rows pay is not the sum of prices
+            rows.append({"features": k, "price": known, "error": feature["error"], "test": feature["test_error"]})
     own = {"features": chosen["n_features"], "price": chosen["price"], "error": chosen["error"]}
     rows = [row | {"i": None} for row in rows if row["features"] < own["features"]]
     rows.append(own | {"test": chosen["test_error"], "i": start_of(stops_of(contents))})

@@ -11,6 +11,7 @@ from frugalboost.page.charts import Spec, charts_of, classes_of
 from frugalboost.page.contents import Contents
 from frugalboost.page.details import NOT_EMBEDDED, details_of
 from frugalboost.page.names import cut_names, ends_of_name
+from frugalboost.page.prices import cost_name, cost_text, note, price_name
 from frugalboost.page.stops import start_of, stops_of
 from frugalboost.page.words import number_text, slope_text
 
@@ -49,6 +50,9 @@ def page_of(contents: Contents) -> str:
         figure=figure,
         error=lambda value: error_text(contents, value),
         number=number_text,
+        cost_name=cost_name(contents),
+        price_name=price_name(contents),
+        about_prices=note(contents),
         ends=ends_of_name,
         slope=lambda feature: slope_text(feature.get("slope"), classes_of(contents)),
         made_of=made_of_text(contents),
@@ -102,10 +106,7 @@ def error_text(contents: Contents, value: float | None) -> str:
 def lead(contents: Contents) -> str:
     """The result in one sentence."""
     chosen, facts, measure = contents["chosen"], contents["facts"], contents["measure"]
-    price = ""
-    if contents["prices"]["differ"]:
-        unit = contents["prices"]["unit"]
-        price = f" at a cost of {number_text(chosen['price'])}{f' {unit}' if unit else ''}"
+    price = cost_text(contents) if contents["prices"]["differ"] else ""
     constant = contents["constant_error"]
     beside = [] if constant is None else [f"a constant: {error_text(contents, constant)}"]
     if chosen.get("expected_error") is None:  # runs of earlier versions lack it
@@ -186,7 +187,8 @@ def said_of(contents: Contents, stop: dict[str, Any]) -> str:
     """A model of the slider in words, with the numbers of the headline."""
     n, unit, measure = stop["n_features"], contents["prices"]["unit"], contents["measure"]
     mu = f"mu = {number_text(stop['value'], 3)}: " if contents["parameter"] == "mu" and stop["on_path"] else ""
-    price = f", cost {number_text(stop['price'])}{f' {unit}' if unit else ''}" if contents["prices"]["differ"] else ""
+    price = f", {cost_name(contents)} {number_text(stop['price'])}{f' {unit}' if unit else ''}"
+    price = price if contents["prices"]["differ"] else ""
     error = f"{measure['title']} {error_text(contents, stop['error'])} ± {error_text(contents, stop['spread'])}"
     test = stop["test_error"]
     tested = "" if test is None else f", on the test rows {error_text(contents, test)}"

@@ -7,6 +7,7 @@ from typing import Any
 
 from frugalboost.page.contents import Contents
 from frugalboost.page.frontier import Across, Row, Upwards, chosen_of, models_of, spread_out, stairs
+from frugalboost.page.prices import cost_name, in_unit
 from frugalboost.page.stops import start_of, stops_of
 from frugalboost.page.vega import LARGE, LARGEST, NUMBER, SMALL, axis_format, data, library
 from frugalboost.page.words import number_text
@@ -33,8 +34,9 @@ def by_price(contents: Contents) -> Any:
     """Error against cost, if that is not simply the number of features."""
     if not contents["prices"]["differ"]:
         return None
-    unit = contents["prices"]["unit"]
-    return made(contents, "price", f"cost, {unit}" if unit else "cost")
+    if contents["prices"].get("by_row") and len(stops_of(contents)) == 1:
+        return None  # what a row pays on average is known for the chosen model alone
+    return made(contents, "price", in_unit(contents, cost_name(contents)))
 
 
 def made(contents: Contents, x: str, x_title: str) -> Any:
@@ -116,7 +118,7 @@ class Drawing:
             alt.Tooltip("value:Q", title="mu" if contents["parameter"] == "mu" else "features wanted", format=".3~r"),
             alt.Tooltip("features:Q", title="features"),
             alt.Tooltip("mean:Q", title="in the splits, mean", format=".3~r"),
-            alt.Tooltip("price:Q", title="cost", format=NUMBER),
+            alt.Tooltip("price:Q", title=cost_name(contents), format=NUMBER),
             alt.Tooltip("error:Q", title=self.title, format=unit),
         ]
         if contents["chosen"]["test_error"] is not None:

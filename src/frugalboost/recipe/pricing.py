@@ -6,14 +6,16 @@ import csv
 import os
 import tomllib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from frugalboost.costs import Bags, Cost, Prices
-from frugalboost.costs.resolve import as_cost
+from frugalboost.costs.resolve import as_cost, has_row_prices
 from frugalboost.recipe.options import Option
 from frugalboost.recipe.places import existing_file
 from frugalboost.recipe.problems import Problem, listed, unknown
+from frugalboost.recipe.request import Settings
 from frugalboost.recipe.text import find_delimiter, reason_of
 
 Table = dict[str, Any]
@@ -66,6 +68,22 @@ def costs_of(costs: Any, bags: Any, names: Sequence[str], by_number: bool = Fals
         raise
     except ValueError as error:
         raise Problem(str(error)) from None
+
+
+def kept_in_budget(settings: Settings, costs: Cost | None) -> tuple[Settings, str | None]:
+    """The settings without selling back where that can't keep the budget, and a sentence that says so.
+
+    Raises Problem where ``k`` asks for it.
+    """
+    if settings.budget is None or not has_row_prices(costs):
+        return settings, None
+    why = "the budget also limits what rows pay (PerRow), which is known only after the fit on the features left."
+    if settings.k is not None:
+        words = f" can't be used together with prices per row: {why} Drop one of them."
+        raise Problem(Option("k"), " and ", Option("budget"), words)
+    if settings.mu is not None or not settings.sell:
+        return settings, None
+    return replace(settings, sell=False), f"Selling features back was not tried: {why}"
 
 
 def is_by_name(given: Any) -> bool:

@@ -36,7 +36,7 @@ from frugalboost.recipe.forms import Form
 from frugalboost.recipe.options import SILENT, Messages, Option, Rule, Sentence
 from frugalboost.recipe.places import LIBSVM_TARGET, is_excel, is_path
 from frugalboost.recipe.predicting import keep_forms, read_as_texts
-from frugalboost.recipe.pricing import costs_of
+from frugalboost.recipe.pricing import costs_of, kept_in_budget
 from frugalboost.recipe.problems import Problem
 from frugalboost.recipe.request import Request, Roles, Settings
 from frugalboost.recipe.scores import unknown_score
@@ -290,6 +290,7 @@ def selection_from(request: Request, messages: Messages, loaded: LoadedTable | N
     task = task_of(columns.y, target, request.task, request.scoring)
     check_scoring_name(task, columns.y)
     costs = costs_of(request.costs, request.bags, columns.names, by_number=loaded.is_sparse)
+    settings, about_selling = kept_in_budget(request.settings, costs)
     for remark in (*task.remarks, *(n.text for n in columns.notices)):
         messages.say(remark)
     effort = effort_of(columns.X.shape, columns.y, task, request.settings)
@@ -301,9 +302,10 @@ def selection_from(request: Request, messages: Messages, loaded: LoadedTable | N
     if test is not None:
         test = replace(test, X=check_X(checker, test.X, reset=False, what="the test rows"))
     rows, ties, about_groups = tied(rows, columns, request.roles)
+    notices = [*notices, *([] if about_selling is None else [Notice(NoticeKind.PRICES, about_selling)])]
     with warnings.catch_warnings():  # of models that are only tried
         warnings.simplefilter("ignore", NothingBoughtWarning)
-        findings = choose(rows, ties, task, request.settings, costs, test)
+        findings = choose(rows, ties, task, settings, costs, test)
     reached(Part.REPORT)
     model = findings.choice.model
     keep_forms(model, columns.forms)

@@ -18,6 +18,7 @@ from sklearn.exceptions import DataConversionWarning
 from frugalboost.estimators.base import GBFSBase
 from frugalboost.page.contents import Contents
 from frugalboost.page.page import error_text, lead
+from frugalboost.page.prices import price_name
 from frugalboost.page.words import number_text
 from frugalboost.recipe import folder as folders
 from frugalboost.recipe.places import is_libsvm, origin_of
@@ -263,7 +264,7 @@ class Selection:
     def _repr_html_(self) -> str:
         """In a notebook: the choice and its features; ``report`` has everything."""
         contents = self.report.contents
-        heads = ["", "feature", "price", "gain %", f"{contents['measure']['title']} so far"]
+        heads = ["", "feature", price_name(contents), "gain %", f"{contents['measure']['title']} so far"]
         rows = []
         for i, feature in enumerate(contents["chosen"]["features"][:MOST_SHOWN], start=1):
             name, error = contents["names"][feature["name"]], error_text(contents, feature["error"])

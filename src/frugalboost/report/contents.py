@@ -14,6 +14,7 @@ from sklearn.base import is_classifier
 from frugalboost import losses
 from frugalboost.costs.cost import FeatureTable
 from frugalboost.costs.owned_bags import find_bags, named_bags, paid_for_bags, paying_bags
+from frugalboost.costs.resolve import has_row_prices
 from frugalboost.estimators.base import GBFSBase
 from frugalboost.estimators.made_of import made_of
 from frugalboost.page.contents import FORMAT, Contents
@@ -95,7 +96,7 @@ def contents_of(
             "target": facts.target,
         },
         "notices": [n.as_dict() for n in (*notices, *facts.notices)],
-        "prices": {"unit": model.cost_unit_, "differ": prices_differ(model, findings)},
+        "prices": {"unit": model.cost_unit_, "differ": prices_differ(model, findings), **who_pays(model)},
         "bags": bags_of(model, names),
         "made_of": parts_of(model),
         "tree": first_tree(model, names),
@@ -192,6 +193,7 @@ def chosen_model(findings: Findings, features: list[dict[str, Any]]) -> dict[str
         "why": choice.why,
         "n_features": model.n_features_selected_,
         "price": model.total_cost_,
+        "row_price": model.prediction_cost_ if has_row_prices(model.costs) else None,  # of that, the mean of a row
         "mu": model.mu_,
         "trees": model.best_iteration_,
         "depth": model.max_depth,
@@ -263,6 +265,12 @@ def place_of_tree(model: GBFSBase) -> dict[str, Any]:
     outputs, number = model._model.ensemble.n_outputs, first_that_splits(model) or 0
     own = str(model.classes_[number % outputs]) if is_classifier(model) and len(model.classes_) > 2 else None
     return {"tree_iteration": number // outputs + 1, "tree_class": own}
+
+
+def who_pays(model: GBFSBase) -> dict[str, bool]:
+    """Whether rows pay, each for what it looks at, and whether anything is paid once."""
+    once = np.sum([np.asarray(rule.prices) for rule in model._costs().rules], axis=0)
+    return {"by_row": has_row_prices(model.costs), "once": bool((np.isfinite(once) & (once > 0)).any())}
 
 
 def prices_differ(model: GBFSBase, findings: Findings) -> bool:

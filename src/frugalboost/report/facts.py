@@ -31,6 +31,7 @@ class NoticeKind(StrEnum):
     READ = "read"  # how the file was read
     CONVERTED = "converted"  # columns that were turned into numbers
     ROWS = "rows"
+    PRICES = "prices"
     LEFT_OUT = "left out"
     INFINITY = "infinity"
     LEAK = "leak"

@@ -8,6 +8,10 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 
+class NoPairsError(ValueError):
+    """No two rows can be compared, so that there is no concordance."""
+
+
 class _Sums:
     """Weights of rows by the rank of their risk, and sums of those below a rank (a Fenwick tree)."""
 
@@ -75,7 +79,7 @@ def concordance(y: Floats, risk: Floats, weights: Floats | None = None) -> float
         pairs += own[i] * later.total
         waiting.append(i)
     if not pairs > 0:
-        raise ValueError("No two rows can be compared: no event came before the time of another row.")
+        raise NoPairsError("No two rows can be compared: no event came before the time of another row.")
     return right / pairs
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
+from sklearn.metrics import check_scoring
 from sklearn.metrics._scorer import _BaseScorer
 
 from frugalboost.tables.kinds import Table
@@ -70,6 +71,24 @@ class Scorer:
         """Return the score on a checked sample, whose y holds class codes."""
         y = estimator.classes_[sample.y.astype(np.intp)] if is_classifier(estimator) else sample.y
         return self(estimator, sample.X, y, sample.weights if weighted else None)
+
+
+def scorer_of(estimator: Any, scoring: str | Callable[..., float] | None) -> Scorer:
+    """Return the scorer for ``scoring=``; ValueError for one that can't judge the estimator.
+
+    Predictions of survival are risks, and its targets signed times: the metrics of scikit-learn would compare the one
+    with the other.
+    """
+    own = getattr(estimator, "_score_name", None)  # what its method `score` gives, if scikit-learn has no name
+    metric = getattr(scoring, "_score_func", None)  # of a scorer that was made by make_scorer
+    theirs = isinstance(scoring, str) or str(getattr(metric, "__module__", "")).startswith("sklearn.")
+    if own is not None and scoring != own and theirs:
+        given = repr(scoring) if isinstance(scoring, str) else f"<{getattr(metric, '__name__', metric)}>"
+        raise ValueError(
+            f"scoring={given} compares predictions with targets, but {type(estimator).__name__} predicts risks, and "
+            f"its targets are times. Use scoring={own!r}, or a function of your own, scoring(model, X, y)."
+        )
+    return Scorer(check_scoring(estimator, scoring=None if scoring == own else scoring))
 
 
 def score_name(estimator: Any, scoring: Any) -> str:

@@ -23,7 +23,7 @@ def positive_weight(weights: Floats, part: _core.ThreadPart | None = None) -> ND
 
 
 def check_weights(
-    sample_weight: Any, X: Table, what: str = "sample_weight", part: _core.ThreadPart | None = None
+    sample_weight: Any, X: Table | Floats, what: str = "sample_weight", part: _core.ThreadPart | None = None
 ) -> Floats | None:
     """Return weights as floats, or None if all are 1."""
     if sample_weight is None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from frugalboost import _core
+from frugalboost.costs import Cost
 from frugalboost.losses import BuiltIn, Loss
 from frugalboost.tables.checksum import of_vector
 from frugalboost.tables.parts import first_row, of_all
@@ -34,7 +35,8 @@ class WarmStart:
     # Only with warm_start=True.
     thresholds: Thresholds | None = None
     lost_costs: bool = False  # the model came from a file, which does not hold price objects
-    costs_in_file: str | None = None  # the key of the prices that stand for them
+    paid_by_row: bool = False  # predictions of the model cost something, by prices per row
+    costs_in_file: Cost | None = None  # the object that stands for them until the user sets prices, even equal ones
     fingerprint: tuple[int, str] | None = None
     constraints: Constraints | None = None  # which all trees keep
     draw: str | None = None  # how rows were set aside; None: as versions did that did not say
@@ -60,6 +62,7 @@ class WarmStart:
             fingerprint=fingerprint,
             constraints=task.constraints,
             draw=draw,
+            paid_by_row=task.costs.row_prices is not None,
         )
 
     def check(self, task: FitTask) -> None:
@@ -67,10 +70,16 @@ class WarmStart:
         trees = self.model.ensemble
         if trees.n_outputs != task.outputs or len(self.model.prices) != len(task.costs.start):
             raise ValueError(f"{_CANT_CONTINUE} has another number of features, classes or targets. {_START_AGAIN}")
-        if self.lost_costs and (not task.costs.structured or task.costs.key == self.costs_in_file):
+        if self.lost_costs and (not task.costs.structured or task.costs.cost is self.costs_in_file):
             raise ValueError(
                 "warm_start=True, but this model came from a file and was fitted with a price object or a function, "
                 "which a file does not hold. Set it again: set_params(costs=...)."
+            )
+        if self.paid_by_row and task.costs.row_prices is None:
+            raise ValueError(
+                f"{_CANT_CONTINUE} was fitted with prices per row, which its predictions go on paying: they can't be "
+                "left out. Add them to the other prices, costs=... + PerRow(...); PerRow(0.0) if looking costs nothing "
+                f"from now on. {_START_AGAIN}"
             )
         if self.names != task.names:
             raise ValueError(f"{_CANT_CONTINUE} has other feature names, or in another order. {_START_AGAIN}")
