@@ -3,8 +3,9 @@
     python -m lab.quality.survival_small            # a minute on one core
     python -m lab.quality.survival_small --quick    # one fold of each table; writes nothing
 
-Concordance on held-out rows, folds with their share of events. The tables are those of lifelines.datasets. Results go
-to lab/results/quality/survival_small.json and survival_small.md.
+Concordance on held-out rows, folds with their share of events. The tables are those of lifelines.datasets; install
+lifelines for this alone, since it asks for pandas below 3. Results go to lab/results/quality/survival_small.json and
+survival_small.md.
 """
 
 from __future__ import annotations

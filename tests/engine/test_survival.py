@@ -71,17 +71,20 @@ def test_the_loss_is_the_partial_likelihood(digits, weighted):
     assert mean_loss(raw, y, weights) == pytest.approx(expected, rel=1e-12)
 
 
-def test_the_loss_is_that_of_lifelines_and_scikit_survival():
-    lifelines = pytest.importorskip("lifelines")
-    linear = pytest.importorskip("sksurv.linear_model")
+def test_the_loss_is_that_of_lifelines():
+    lifelines = pytest.importorskip("lifelines")  # asks for pandas below 3, so it is not installed with the tests
     X, y = table()
     frame = pd.DataFrame(X).assign(time=np.abs(y), event=y > 0)
     theirs = lifelines.CoxPHFitter().fit(frame, "time", "event")
     raw = X @ theirs.params_.to_numpy()
     found = mean_loss(raw, y) * len(y) + (y > 0).sum() * np.log(len(y))
     assert found == pytest.approx(-theirs.log_likelihood_, rel=1e-9)
+
+
+def test_the_loss_is_least_where_scikit_survival_says():
+    linear = pytest.importorskip("sksurv.linear_model")
+    X, y = table()
     cox = linear.CoxPHSurvivalAnalysis(ties="breslow").fit(X, structured(y))
-    np.testing.assert_allclose(cox.coef_, theirs.params_, rtol=1e-3)
     best = optimize.minimize(lambda b: mean_loss(X @ b, y), np.zeros(X.shape[1]), tol=1e-12)
     np.testing.assert_allclose(best.x, cox.coef_, atol=1e-4)
 
@@ -111,16 +114,14 @@ def test_gradients_are_derivatives_and_curvatures_no_less_than_the_second_ones()
 
 @pytest.mark.parametrize("digits", [0, 1, 6])
 @pytest.mark.parametrize("rounded", [False, True])
-def test_concordance_is_that_of_scikit_survival_and_lifelines(digits, rounded):
-    metrics, utils = pytest.importorskip("sksurv.metrics"), pytest.importorskip("lifelines.utils")
+def test_concordance_is_that_of_scikit_survival(digits, rounded):
+    metrics = pytest.importorskip("sksurv.metrics")
     for seed in range(5):
         _, y = table(n=80, digits=digits, seed=seed)
         risk = np.random.default_rng(seed).normal(size=80)
         risk = np.round(risk) if rounded else risk
         found = concordance(y, risk)
         assert found == pytest.approx(metrics.concordance_index_censored(y > 0, np.abs(y), risk)[0], abs=1e-12)
-        if digits == 6:  # lifelines counts two events at one time that have equal risks
-            assert found == pytest.approx(utils.concordance_index(np.abs(y), -risk, y > 0), abs=1e-12)
 
 
 def test_concordance_counts_pairs():

@@ -83,6 +83,7 @@ void LookedRows::route(std::span<const SplitRule> splits, std::span<const size_t
   std::vector<NodeSplit> node_splits;
   for (const SplitRule& rule : splits) node_splits.push_back({&rule, waiting_.at(rule.node)});
   others_.split(node_splits, bins, weights_, context);
+  others_.add_up(node_splits, {}, weights_, context);
   std::vector<std::uint8_t> done(waiting_.size());
   for (const SplitRule& rule : splits) done[rule.node] = 1;
   for (size_t leaf : leaves) done.at(leaf) = 1;

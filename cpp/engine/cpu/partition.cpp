@@ -112,14 +112,14 @@ void RowPartition::split(std::span<NodeSplit> splits, const Bins& bins, const We
 void RowPartition::add_up(std::span<NodeSplit> splits, AllGradients gradients, const Weights& weights,
                           Context& context) const {
   if (splits.empty()) return;
-  const bool alone = context.together().alone();
+  const bool with_gradients = !context.together().alone() && !gradients.empty();
   constexpr size_t kSums = 3;
   std::vector<std::int64_t> sums(kSums * splits.size());
   for (size_t i = 0; i < splits.size(); ++i) {
     const OpenNode& left = splits[i].left;
     sums[kSums * i] = left.sums.rows;
     sums[kSums * i + 1] = left.sums.weight;
-    if (!alone) sums[kSums * i + 2] = gradients[left.output].over(rows(left), weights, context);
+    if (with_gradients) sums[kSums * i + 2] = gradients[left.output].over(rows(left), weights, context);
   }
   context.together().sum(sums, "sums of children");
   for (size_t i = 0; i < splits.size(); ++i) {
@@ -128,7 +128,7 @@ void RowPartition::add_up(std::span<NodeSplit> splits, AllGradients gradients, c
     s.left.sums.weight = sums[kSums * i + 1];
     s.right.sums.rows = s.node.sums.rows - s.left.sums.rows;
     s.right.sums.weight = s.node.sums.weight - s.left.sums.weight;
-    if (alone) continue;  // gradients are added up for nodes that are searched
+    if (!with_gradients) continue;  // they are added up for nodes that are searched
     s.left.sums.gradient = sums[kSums * i + 2];
     s.right.sums.gradient = s.node.sums.gradient - s.left.sums.gradient;
   }

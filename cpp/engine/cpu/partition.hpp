@@ -40,7 +40,8 @@ class RowPartition {
   // Rows keep their order on both sides, so the rows of every node stay ascending.
   // The children know the sums of this part of the table alone; `add_up` follows.
   void split(std::span<NodeSplit> splits, const Bins& bins, const Weights& weights, Context& context);
-  // Sums of the children over all parts, in one message: rows, weights and, if there are other parts, gradients.
+  // Sums of the children over all parts, in one message: rows, weights and, if there are other parts, gradients, where
+  // these are given.
   void add_up(std::span<NodeSplit> splits, AllGradients gradients, const Weights& weights, Context& context) const;
 
  private:

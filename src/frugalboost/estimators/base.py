@@ -197,7 +197,7 @@ class GBFSBase(NotebookMixin, ExplainingMixin, MadeOfMixin, PredictingMixin, Sel
     def _validation_rows(self, X: Table, y: Any, weights: Any, part: _core.ThreadPart | None = None) -> Sample:
         check_consistent_length(X, y)
         try:
-            target = self._encoded_target(y)
+            target = self._encoded_target(y) if part is None or len(y) else np.zeros(0)  # of a part without rows
         except (TypeError, ValueError) as error:
             raise type(error)(f"y_val: {error}") from None
         return Sample(X, target, check_weights(weights, X, "sample_weight_val", part))

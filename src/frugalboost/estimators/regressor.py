@@ -202,7 +202,7 @@ class GBFSRegressor(RegressorMixin, GBFSBase):  # type: ignore[misc]
         return tags
 
     def _encoded_target(self, y: Any) -> Floats:
-        return check_y(y) if len(y) else np.zeros(0)
+        return check_y(y)
 
     def predict(self, X: Any) -> Floats:
         """Return predictions.
