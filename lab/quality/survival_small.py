@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from lifelines.datasets import load_gbsg2, load_rossi
 from numpy.typing import NDArray
 from sklearn.model_selection import RepeatedStratifiedKFold
 from sksurv.ensemble import GradientBoostingSurvivalAnalysis
@@ -64,6 +63,8 @@ def methods() -> dict[str, Method]:
 
 def tables() -> dict[str, tuple[Floats, Floats]]:
     """Columns as numbers, and times that are negative without an event."""
+    from lifelines.datasets import load_gbsg2, load_rossi
+
     found = {}
     for name, frame, time, event in (
         ("gbsg2", load_gbsg2(), "time", "cens"),

@@ -283,23 +283,27 @@ def main() -> None:
         print(row, flush=True)
     if asked.latency:
         return
-    results = []
+    about = machine() | versions(("dask", "distributed"))
+    results: list[dict[str, Any]] = []
+
+    def keep(row: dict[str, Any]) -> None:
+        """What is there so far; a run takes long."""
+        results.append(row)
+        print({k: v for k, v in row.items() if k != "by_purpose"}, flush=True)
+        if not asked.quick:
+            write_json(SPEED / "cluster.json", {"machine": about, "sums": sums_of, "results": results})
+            write_atomically(SPEED / "cluster.md", page(results, sums_of, about))
+
     for shape in QUICK if asked.quick else FULL[: asked.shapes]:
         title = f"{shape.rows:,} x {shape.columns}, {shape.trees} trees, {shape.partitions} partitions"
         row, expected = alone(shape)
-        results.append({"shape": title, **row})
-        print(results[-1], flush=True)
+        keep({"shape": title, **row})
         for name in asked.only:
             for workers in (1, 2):
                 row = measured(name, shape, workers, expected)
                 if workers > 1:
                     row["killed"] = when_killed(name, shape, row["seconds"])
-                results.append({"shape": title, **row})
-                print({k: v for k, v in results[-1].items() if k != "by_purpose"}, flush=True)
-    if not asked.quick:
-        about = machine() | versions(("dask", "distributed"))
-        write_json(SPEED / "cluster.json", {"machine": about, "sums": sums_of, "results": results})
-        write_atomically(SPEED / "cluster.md", page(results, sums_of, about))
+                keep({"shape": title, **row})
 
 
 if __name__ == "__main__":

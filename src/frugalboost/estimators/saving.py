@@ -162,6 +162,7 @@ def _restore(estimator: Any, model: Model, thresholds: Thresholds | None, descri
     fingerprint = description["fingerprint"]
     try:
         constraints = estimator._constraints(model.levels)
+        paid_by_row = estimator._costs().row_prices is not None
     except ValueError as error:
         raise ModelFileError(str(error)[:400].removesuffix(".")) from None
     estimator._warm_start = WarmStart(
@@ -171,7 +172,7 @@ def _restore(estimator: Any, model: Model, thresholds: Thresholds | None, descri
         description["seed"],
         thresholds=thresholds,
         lost_costs=description["structured_costs"],
-        paid_by_row=estimator._costs().row_prices is not None,
+        paid_by_row=paid_by_row,
         costs_in_file=estimator.costs if isinstance(estimator.costs, Cost) else None,
         fingerprint=None if fingerprint is None else tuple(fingerprint),
         constraints=constraints,
