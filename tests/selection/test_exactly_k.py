@@ -467,3 +467,14 @@ def test_repeated_rows_are_held_out_together(kind, way, monkeypatch):
     assert seen
     for train, held in seen:
         assert not set(row[train]) & set(row[held])
+
+
+def test_repeated_rows_in_batches_are_held_out_together_too():
+    """Equal rows may lie in different batches; the model is that of the table in memory."""
+    rng = np.random.default_rng(0)
+    X = np.tile(rng.normal(size=(80, 4)), (2, 1))
+    y = X[:, 0] + X[:, 1] + np.tile(rng.normal(size=80), 2)
+    settings = {"n_features_to_select": 2, "max_iter": 20, "random_state": 0}
+    whole = GBFSRegressor(**settings).fit(X, y)
+    read = GBFSRegressor(**settings).fit(lambda: iter([(X[:50], y[:50]), (X[50:], y[50:])]))
+    assert bytes_of(read) == bytes_of(whole)
